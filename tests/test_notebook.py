@@ -10,6 +10,7 @@ import pytest
 
 import ante
 from ante.errors import BalatroError
+from ante.notebook import game_seeds
 from ante.training.settings.config import make_config
 from tests.watch.made import make_run
 
@@ -69,7 +70,14 @@ def test_a_run_shows_its_numbers_and_curves(tmp_path: Path) -> None:
     assert list(run.metrics.columns) == rows[0].split(",")
     assert f"{int(run.metrics.steps.iloc[-1]):,} of" in repr(run)
     assert "data:image/png;base64,iVBOR" in run._repr_html_()
+    assert not (run.folder / "curves.png").exists(), "showing a run writes nothing, so its folder may be read-only"
     assert run.curves().is_file()
+
+
+@pytest.mark.parametrize(("games", "played"), [(None, ["A", "B", "C"]), (2, ["A", "B"])])
+def test_a_list_of_seeds_is_played_whole_unless_games_says_less(games: int | None, played: list[str]) -> None:
+    assert game_seeds(games, ["a", "B", "C"]) == played
+    assert len(game_seeds(games, None)) == (games or 200)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +85,12 @@ def test_a_run_shows_its_numbers_and_curves(tmp_path: Path) -> None:
     [
         (lambda: ante.evaluate(), "no player was given"),
         (lambda: ante.evaluate("nobody"), "there is no player 'nobody'"),
-        (lambda: ante.evaluate("greedy", games=0), "must be at least 1"),
+        (lambda: ante.evaluate("greedy", games=0), "games=0 is invalid: use a whole number of at least 1"),
+        (lambda: ante.evaluate("greedy", games=2.5), "games=2.5 is invalid"),
+        (lambda: ante.evaluate("greedy", games=True), "games=True is invalid"),
+        (lambda: ante.evaluate("greedy", seeds=[]), "use a file, or a list of one or more game seeds"),
+        (lambda: ante.evaluate("greedy", games=3, seeds=["A", "B"]), "games=3 is invalid: seeds has 2"),
+        (lambda: ante.evaluate("greedy", seeds=["A", "?"]), "is not a game seed"),
         (lambda: ante.train(stpes=3), "did you mean steps?"),
         (lambda: ante.train("no-such.yaml"), "cannot read no-such.yaml"),
         (lambda: ante.Run("runs/none-such"), "there is no run runs/none-such"),

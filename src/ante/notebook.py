@@ -5,6 +5,7 @@ It uses the settings (`TrainConfig`) and the folders of the command line, so run
 
 import base64
 import html
+import io
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 from ante.agents.evaluate import Player, Report
 from ante.agents.evaluate import evaluate as play_all
 from ante.agents.seed_lists import evaluation_seeds, read_seeds
+from ante.checks import BadValue, is_list, whole_number
+from ante.engine.run import seed_text
 from ante.errors import BalatroError
 from ante.experiments.spec import Spec, make_spec, read_spec
 from ante.training.players.by_name import player_of
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
     import pandas
 
     from ante.experiments.results import Results
+
+GAMES = 200  # default number of games of an evaluation
 
 __all__ = ["Comparison", "Evaluation", "Run", "TrainConfig", "compare", "evaluate", "train"]
 
@@ -72,7 +77,7 @@ class Run:
         """Return the run's policy as a player. Raises BadCheckpoint."""
         return player_of(str(self.folder), likeliest, checkpoint)
 
-    def evaluate(self, games: int = 200, **how: Any) -> "Evaluation":
+    def evaluate(self, games: int | None = None, **how: Any) -> "Evaluation":
         """Evaluate the run; see `evaluate`."""
         return evaluate(self, games=games, **how)
 
@@ -96,7 +101,11 @@ class Run:
         """Return the summary with learning curves, for notebooks."""
         if not (self.folder / "metrics.csv").is_file() or self.metrics.empty:
             return f"<p>{html.escape(repr(self))}</p>"
-        picture = base64.b64encode(self.curves().read_bytes()).decode()
+        from ante.watch.curves import figure_of, read_curves
+
+        drawn = io.BytesIO()
+        figure_of([read_curves(self.folder)]).savefig(drawn, format="png")
+        picture = base64.b64encode(drawn.getvalue()).decode()
         return f'<p>{html.escape(repr(self))}</p><img src="data:image/png;base64,{picture}" style="max-width:900px">'
 
 
@@ -181,7 +190,7 @@ def train(config: TrainConfig | str | Path | None = None, *, resume: bool = Fals
 
 def evaluate(
     *players: str | Path | Run | Player,
-    games: int = 200,
+    games: int | None = None,
     seeds: str | Path | Sequence[str] | None = None,
     checkpoint: str = "best",
     likeliest: bool = False,
@@ -191,7 +200,7 @@ def evaluate(
     """Evaluate players on the same games, as `ante eval` does.
 
     players     random, greedy, rules, a run, a release, or an object with the interface `agents.evaluate.Player`
-    games       number of games, on the seeds of `ante eval` or the first of `seeds`
+    games       number of games, on the seeds of `ante eval` or the first of `seeds`; by default 200, or all of `seeds`
     seeds       a file with one seed per line, or a list
     checkpoint, likeliest   the checkpoint of a run, and whether its policy always takes the likeliest action
     advance     called with the number of games that just ended
@@ -201,13 +210,25 @@ def evaluate(
     """
     if not players:
         raise BalatroError('no player was given: try evaluate("greedy")')
-    if games < 1:
-        raise BalatroError(f"games={games}: must be at least 1")
-    if seeds is None:
-        seeds = evaluation_seeds(games)
-    chosen = read_seeds(Path(seeds), games) if isinstance(seeds, (str, Path)) else seeds
+    chosen = game_seeds(games, seeds)
     found = [seated(player, likeliest, checkpoint) for player in players]
-    return Evaluation(tuple(play_all(player, chosen[:games], advance=advance, **rules) for player in found))
+    return Evaluation(tuple(play_all(player, chosen, advance=advance, **rules) for player in found))
+
+
+def game_seeds(games: int | None, seeds: str | Path | Sequence[str] | None) -> list[str]:
+    """Return the seeds of the games; see `evaluate`. Raises BadValue, BadSeedsFile, UnknownSeed."""
+    if games is not None:
+        games = whole_number("games", games, 1)
+    if seeds is None:
+        return evaluation_seeds(games or GAMES)
+    if isinstance(seeds, (str, Path)):
+        return read_seeds(Path(seeds), games)
+    if not is_list(seeds) or not len(seeds):
+        raise BadValue("seeds", seeds, "use a file, or a list of one or more game seeds")
+    found = [seed_text(seed) for seed in seeds]
+    if games is not None and games > len(found):
+        raise BadValue("games", games, f"seeds has {len(found)}, so lower games or add seeds")
+    return found[:games]
 
 
 def seated(player: str | Path | Run | Player, likeliest: bool, checkpoint: str) -> Player:

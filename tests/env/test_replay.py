@@ -191,6 +191,8 @@ def test_a_truncated_replay_is_refused() -> None:
         ("ante replay 1\n\n", "line 2: the heading has no seed"),
         ("ante replay 1\nseed A\ncolour red\n\n", "line 3: 'colour red' is not a line of the heading"),
         ("ante replay 1\nseed A\nstake high\n\n", "line 3: 'stake high' is not a line of the heading"),
+        (f"ante replay 1\nseed A\nstake {'9' * 5000}\n\n", "line 3: 'stake 999"),
+        (f"ante replay 1\nseed A\n\nend lost in ante 1 with $1 after {'9' * 5000} decisions\n", "line 4: 'end lost"),
         ("ante replay 1\nseed A\nseed B\n\n", "line 3: 'seed B' is not a line of the heading"),
         ("ante replay 1\nseed A\n\ndance 1\nend", "line 4: 'dance' is not a decision"),
         ("ante replay 1\nseed A\n\nplay\nend", "line 4: 'play' should have the form 'play 0,3,4'"),

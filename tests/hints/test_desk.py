@@ -1,6 +1,7 @@
 """Requests to a server that responds well or badly: the result is a legal hint or none, and is recorded."""
 
 import asyncio
+import sqlite3
 from collections.abc import Iterator
 from socketserver import BaseRequestHandler, TCPServer
 from threading import Thread
@@ -11,6 +12,7 @@ import pytest
 
 from ante.env.games import Games
 from ante.hints.advice import Advice
+from ante.hints.cache import AnswerCache
 from ante.hints.desk import Desk, make_advisor
 from ante.hints.fake import MODES, FakeServer
 from ante.hints.question import Question, lists_of, question_of
@@ -141,6 +143,22 @@ def test_memory_outlives_the_desk_and_is_of_one_model(
     assert [advice and advice.source for advice in found] == ["cache"] * 3 and server.asked == 3
     asked(server, questions[:3], **kept, **{"model": "another"})
     assert server.asked == 6
+
+
+@pytest.mark.parametrize("method", ["get", "put"])
+def test_an_answer_survives_a_cache_that_fails(
+    server: FakeServer, questions: list[Question], method: str, monkeypatch: Any, caplog: Any
+) -> None:
+    def locked(*_: Any) -> None:
+        raise sqlite3.OperationalError("database is locked")
+
+    monkeypatch.setattr(AnswerCache, method, locked)
+    found, desk = asked(server, questions[:3])
+    assert [advice and advice.source for advice in found] == ["llm"] * 3
+    assert desk.ledger.ends == {"answered": 3}
+    assert [record.getMessage() for record in caplog.records if "cache" in record.getMessage()] == [
+        "the cache of answers fails, hints continue without it: database is locked"
+    ]
 
 
 def test_the_tokens_per_hour_are_limited(server: FakeServer, questions: list[Question]) -> None:

@@ -12,6 +12,7 @@ from ante.agents.baselines import Baseline
 from ante.agents.evaluate import Player
 from ante.agents.record import record_game
 from ante.agents.seed_lists import evaluation_seeds
+from ante.checks import BadValue
 from ante.cli import main
 from ante.engine.core.state import state_t
 from ante.env.games import Games
@@ -86,3 +87,8 @@ def test_the_command_keeps_the_replays_and_prints_the_figures(
     assert [file.stem for file in kept] == sorted(evaluation_seeds(2))
     assert all(check_replay(file.read_text()) is None for file in kept)
     assert sum(file.stat().st_size for file in kept) == 2 * found["text_bytes"]
+
+
+def test_fidelity_needs_games() -> None:
+    with pytest.raises(BadValue, match="use one or more recorded games"):
+        check_fidelity([])

@@ -63,6 +63,43 @@ def test_gained_jokers_agree_with_the_replay(file: Path) -> None:
         assert facts.offered[joker] <= facts.chosen[joker]
 
 
+JUDGEMENT_FROM_A_PACK = """\
+ante replay 1
+seed J27
+
+select-blind
+play 0,1,2,3
+discard 0,1,2,7
+play 0,2,3,4,6
+cash-out
+open-pack 1
+pick 2  # Judgement; + Misprint
+end unfinished in ante 1 with $3 after 7 decisions
+"""
+
+
+def test_a_joker_made_by_a_picked_card_is_gained_but_was_not_taken_from_an_offer() -> None:
+    facts = facts_of(*read_replay(JUDGEMENT_FROM_A_PACK))
+    assert [JOKERS[joker].name for joker in facts.gained] == ["Misprint"]
+    assert facts.chosen == {}
+    assert {JOKERS[joker].name for joker in facts.offered} == {"Walkie Talkie", "Ride the Bus"}
+
+
+@pytest.mark.parametrize("file", sorted(REPLAYS.glob("greedy-c_*.txt")), ids=lambda file: file.stem)
+def test_a_challenge_that_starts_with_jokers_has_a_profile(file: Path) -> None:
+    facts, _ = facts_and_text(file)
+    assert {joker for pair in facts.pairs for joker in pair} <= set(facts.gained)
+    rows = profile_of("one game", [facts], fewest=1).jokers
+    assert {row.joker for row in rows} == {JOKERS[joker].name for joker in facts.gained}
+
+
+def test_a_pair_held_together_again_in_an_ante_without_first_gains_has_no_row() -> None:
+    made = game(1, 12, False, {1: (1, 1), 2: (2, 4)})
+    made.pairs[1, 2] = (3, 7)
+    found = profile_of("made up", [made], fewest=1)
+    assert (len(found.jokers), found.pairs) == (2, ())
+
+
 def game(number: int, blinds: int, won: bool, gained: dict[int, tuple[int, int]], pair: bool = False) -> Facts:
     """Return made-up facts of a game; jokers 1 and 2 together if `pair`."""
     rounds = [Round(1, 0, 2, 1, True), Round(1, 1, 4, 0, won)]

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from ante.cli import outcome
 from ante.engine.core.state import Phase
-from ante.env.replay import check_replay
+from ante.env.replay import Heading, check_replay, write_replay
 from ante.terminal.bindings import DOWN, ESCAPE, LEFT, RIGHT, SPACE, UP
 from ante.terminal.console import play
 from ante.terminal.reading import keys_of_line, terminal_keys, unbuffered
@@ -95,6 +95,23 @@ def test_the_command_plays_lines_saves_and_resumes(
     assert "hands 3" in out and re.search(r"High Card .* 1\n|Pair .* 1\n", out)
     assert outcome(["replay", "check", "game.txt"]) == 0
     assert "2 decisions, equal" in capsys.readouterr().out
+    monkeypatch.setattr(sys, "stdin", io.StringIO("1 d\n"))
+    assert outcome(["play", "--resume", "game.txt", "--save", "./game.txt"]) == 0
+    assert "Saved: ante play --resume game.txt" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", [[], ["--resume", "mine.txt"]])
+def test_a_game_never_replaces_a_file_other_than_its_own(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("letter.txt").write_text("dear")
+    Path("mine.txt").write_text(write_replay(Heading("TESTSEED"), []))
+    monkeypatch.setattr(sys, "stdin", io.StringIO("e 12 p\n"))
+    assert outcome(["play", "--adviser", "rules", *words, "--save", "letter.txt"]) == 2
+    said = "letter.txt exists and is not replaced: give another file, or continue its game with --resume"
+    assert said in capsys.readouterr().err
+    assert Path("letter.txt").read_text() == "dear"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from ante.terminal.game import Game
 from ante.terminal.saving import CannotSave, default_file, how_to_continue, resume, save
 from ante.terminal.session import Session
 from ante.watch.episode import read_episode
-from ante.watch.notes import read_notes
+from ante.watch.notes import Note, notes_beside, read_notes, write_notes
 from tests.terminal.made import game_of, new_game, press, press_decision
 
 
@@ -37,7 +37,7 @@ def test_a_whole_game_is_saved_as_a_replay_that_ends_in_the_same_record(tmp_path
     assert check_replay(text) is None and text.splitlines()[-1].startswith("end lost in ante ")
     _, episode = read_episode(tmp_path / "game.txt")
     assert episode.end().tobytes() == game.session.s.tobytes()
-    assert read_notes(tmp_path / "game.txt.notes.json.gz")[0] == "a person"
+    assert read_notes(tmp_path / "game.notes.json.gz")[0] == "a person"
 
 
 def test_a_resumed_game_is_equal_and_can_be_taken_back_to_its_start(tmp_path: Path) -> None:
@@ -57,13 +57,25 @@ def test_undo_is_noted_beside_the_replay_and_kept_by_a_resumed_game(tmp_path: Pa
     game = new_game("TESTSEED", file)
     press(game, "e123pz45d")
     press(game, "w")
-    about, notes = read_notes(tmp_path / "game.txt.notes.json.gz")
+    about, notes = read_notes(tmp_path / "game.notes.json.gz")
     assert (about, len(notes)) == ("a person, with undo", 2)
     again = resume(file)
     assert again.undone
     save(again, file)
-    assert read_notes(tmp_path / "game.txt.notes.json.gz")[0] == "a person, with undo"
+    assert read_notes(tmp_path / "game.notes.json.gz")[0] == "a person, with undo"
     assert check_replay(file.read_text()) is None
+
+
+@pytest.mark.parametrize("name", ["game.txt", "game.txt.gz", "game"])
+def test_saving_replaces_the_notes_of_another_game_that_ante_watch_reads(name: str, tmp_path: Path) -> None:
+    file = tmp_path / name
+    write_notes(notes_beside(file), "another player", [Note(None, (), None)] * 40)
+    game = new_game("TESTSEED", file)
+    press(game, "e123pz45d")
+    press(game, "w")
+    about, notes = read_notes(notes_beside(file))
+    assert (about, len(notes)) == ("a person, with undo", len(read_episode(file)[1].actions))
+    assert sorted(each.name for each in tmp_path.iterdir()) == sorted([name, "game.notes.json.gz"])
 
 
 def test_a_game_from_a_position_is_saved_as_a_position(tmp_path: Path) -> None:

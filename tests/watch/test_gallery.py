@@ -4,6 +4,7 @@ import base64
 import gzip
 import json
 import shutil
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -27,7 +28,7 @@ from ante.watch.episode import (
     with_words,
     write_compact,
 )
-from ante.watch.gallery import FOLDER, BadIndex, Entry, read_index, within
+from ante.watch.gallery import FOLDER, BadIndex, Entry, add_episodes, read_index, replace_highlights, within
 from ante.watch.notes import BadNotes, note_of, read_notes
 from ante.watch.render.frames import episode_frames, pace_of
 from ante.watch.report import NoReport, curves, links_from, write_report
@@ -197,6 +198,24 @@ def test_episodes_beyond_the_limits_are_deleted_oldest_first() -> None:
     assert [each.name for each in kept] == ["000", "003", "006", "009", "010", "011"]
     assert set(gone) == {f"{i:03d}.txt.gz" for i in (1, 2, 4, 5, 7, 8)}
     assert within(entries, 12, 12) == (entries, [])
+
+
+@pytest.mark.parametrize("highlights", [{}, {"best_hand": 1.0}])
+def test_a_replaced_episode_leaves_no_media_behind(tmp_path: Path, highlights: dict[str, float]) -> None:
+    """A game that is recorded again without a video, as after a resume."""
+
+    def store(each: Entry) -> None:
+        for name in each.files:
+            (tmp_path / FOLDER / name).touch()
+        if highlights:
+            replace_highlights(tmp_path, [each])
+        else:
+            add_episodes(tmp_path, [each], 10, 10)
+
+    (tmp_path / FOLDER).mkdir()
+    store(replace(entry(1, video=True), highlights=highlights))
+    store(replace(entry(1), highlights=highlights))
+    assert sorted(file.name for file in (tmp_path / FOLDER).iterdir()) == ["001.txt.gz", "index.json"]
 
 
 def test_an_unreadable_index_is_named(tmp_path: Path) -> None:

@@ -7,9 +7,10 @@ import gymnasium
 import numpy as np
 import pytest
 
+from ante.checks import UnknownOption
 from ante.env.registration import NAME, register_environments
-from ante.env.single import IllegalAction
-from ante.errors import BalatroError
+from ante.env.single import IllegalAction, NeedsReset
+from ante.errors import BalatroError, DeckOfChallenge
 from ante.wrappers import (
     Curriculum,
     FrameStackObservation,
@@ -38,6 +39,9 @@ class Scripted(gymnasium.Env[int, int]):
         super().reset(seed=seed)
         self.asked = dict(options or {})
         return 0, {}
+
+    def action_masks(self) -> Any:
+        return np.ones(9, dtype=np.bool_)
 
     def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
         name = str(self.asked.get("seed", ""))
@@ -79,6 +83,66 @@ def test_lessons_end_at_their_goal_and_follow_each_other() -> None:
     assert env.step(4)[2]
     with pytest.raises(BalatroError, match="ante from 1 to 8"):
         Curriculum(Scripted(), [Lesson(goal=9)])
+
+
+def test_a_refused_step_returns_its_own_observation() -> None:
+    env = LegalAction(made(), instead="refuse")
+    seen, info = env.reset(seed=1)
+    wrong = int(np.flatnonzero(~info["action_mask"].astype(bool))[0])
+    kept = seen.copy()
+    seen[:] = info["action_mask"][:] = -7
+    for _ in range(2):
+        again, _, _, _, info = env.step(wrong)
+        assert np.array_equal(again, kept) and info["action_mask"].max() == 1
+        again[:] = info["action_mask"][:] = -7
+
+
+def test_a_lesson_of_a_challenge_cannot_name_deck_or_stake() -> None:
+    for lesson in (Lesson(1, stake=3), Lesson(1, deck="b_blue")):
+        with pytest.raises(DeckOfChallenge, match="c_omelette_1 has its own deck"):
+            Curriculum(made(challenge="omelette"), [Lesson(1), lesson])
+    env = Curriculum(made(challenge="omelette"), [Lesson(1)])
+    env.reset(seed=1)
+    assert env.unwrapped.games.challenges[0] == env.unwrapped.games.challenge > 0
+
+
+@pytest.mark.parametrize("wrap", [lambda env: env, LegalAction, lambda env: LegalAction(env, "refuse")])
+def test_no_step_follows_the_end_of_a_lesson(wrap: Any) -> None:
+    env = wrap(Curriculum(Scripted(), [Lesson(goal=1), Lesson()]))
+    with pytest.raises(NeedsReset, match="no game is in play: call reset before the next step"):
+        env.step(1)
+    env.reset()
+    assert env.step(2)[2]
+    with pytest.raises(NeedsReset, match="no game is in play"):
+        env.step(1)
+
+
+def test_games_that_a_time_limit_cuts_are_not_won() -> None:
+    lessons = Curriculum(Scripted(), [Lesson(goal=1, promote=0.5), Lesson()], window=2)
+    seeds = SeedSampler(lessons, ["EASY"], fade=1.0)
+    env = TimeLimit(seeds, 3)
+    for action in (1, 1, 2, 1):
+        env.reset(seed=4)
+        env.reset()  # without a step before, no game is cut
+        truncated = terminated = False
+        while not (terminated or truncated):
+            _, _, terminated, truncated, _ = env.step(action)
+    env.reset()
+    assert (seeds.wins.tolist(), seeds.games.tolist()) == ([1.0], [4.0])
+    assert lessons.at == 1, "a win and a game that was cut are half of the window"
+
+
+def test_a_reset_with_a_bad_option_changes_nothing() -> None:
+    env = SeedSampler(Curriculum(made(), [Lesson(1)]), ["AAAA", "BBBB"])
+    env.reset(seed=1)
+    env.step(int(np.flatnonzero(env.get_wrapper_attr("action_masks")())[0]))
+    game, before = env.unwrapped.games.seeds[0], env.unwrapped.state.tobytes()
+    for seed in (None, 2):
+        with pytest.raises(UnknownOption, match="decks"):
+            env.reset(seed=seed, options={"decks": 1})
+    assert (env.unwrapped.games.seeds[0], env.unwrapped.state.tobytes()) == (game, before)
+    env.reset()
+    assert env.games.sum() == 1.0 and env.games[("AAAA", "BBBB").index(game)] == 1.0
 
 
 def test_seeds_in_the_band_come_more_often() -> None:

@@ -20,6 +20,7 @@ from tyro.constructors import (
 
 from ante.errors import BalatroError, shown
 from ante.files import check_output_file, check_output_folder
+from ante.watch.render.figures import check_picture_file
 
 Count = Annotated[int, Field(ge=1, le=10**9)]  # number of games, repeats or iterations
 Decisions = Annotated[int, Field(ge=1, le=10**12)]
@@ -38,6 +39,7 @@ Seconds = Annotated[float, Field(ge=0, le=10**6)]
 Port = Annotated[int, Field(ge=0, le=65535)]
 OutFile = Annotated[Path, AfterValidator(check_output_file)]  # written at the end of the command
 OutFolder = Annotated[Path, AfterValidator(check_output_folder)]
+PictureFile = Annotated[Path, AfterValidator(check_picture_file)]
 VideoFile = Annotated[Path, AfterValidator(partial(check_output_file, makes_folder=True))]
 Side = Annotated[int, Field(ge=8, le=720)]  # pixels of an observation
 VideoSide = Annotated[int, Field(ge=64, le=4096)]

@@ -25,7 +25,8 @@ from ante.files import Unreadable, read_text
 
 FIRST_LINE = "ante replay 1"  # with the version of the format, incremented when older files become unreadable
 LARGEST_REPLAY = 16 << 20  # bytes of text; a game of ten thousand decisions takes one MiB
-END = re.compile(r"end (lost|won|unfinished) in ante -?\d+ with \$-?\d+ after (?P<decisions>\d+) decisions")
+END = re.compile(r"end (lost|won|unfinished) in ante -?\d+ with \$-?\d+ after (?P<decisions>\d{1,9}) decisions")
+WHOLE_NUMBER = re.compile(r"\d{1,9}")  # with few digits: Python refuses to convert thousands of them
 WORDS_FROM = 17  # width of a decision, which aligns the words of most lines
 POSITIONS = r"\d{1,2}(?:,\d{1,2})*"
 PARTS = {  # parts of a decision: pattern, and example in messages
@@ -184,7 +185,12 @@ def read_heading(lines: Sequence[str]) -> tuple[Heading, int]:
         name, _, value = line.partition(" ")
         if not name:
             break
-        if name not in known or name in found or not value or (known[name].type is int and not value.isdecimal()):
+        if (
+            name not in known
+            or name in found
+            or not value
+            or (known[name].type is int and not WHOLE_NUMBER.fullmatch(value))
+        ):
             raise BadReplay(
                 f"line {number}: {shown(line)} is not a line of the heading: use {', '.join(known)}, each with a value"
             )

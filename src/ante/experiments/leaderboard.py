@@ -213,7 +213,7 @@ def draw(rows: Sequence[Row], file: Path) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    from ante.files import whole
+    from ante.watch.render.figures import write_figure
 
     figure = Figure(figsize=(7.0, 1.2 + 0.4 * len(rows)), dpi=120, layout="constrained")
     FigureCanvasAgg(figure)
@@ -225,5 +225,4 @@ def draw(rows: Sequence[Row], file: Path) -> None:
     axes.invert_yaxis()
     axes.set_xlabel("games won, %")
     axes.grid(alpha=0.25)
-    with whole(file) as aside:
-        figure.savefig(aside, format="png")
+    write_figure(figure, file)

@@ -292,7 +292,7 @@ def draw(rows: Sequence[BudgetRow], lost: dict[str, list[int]], file: Path) -> N
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    from ante.files import whole
+    from ante.watch.render.figures import write_figure
 
     points = [row for row in rows if row.budget == ALONE or row.budget.endswith("ms")]
     figure = Figure(figsize=(11.0, 4.5), dpi=120, layout="constrained")
@@ -321,5 +321,4 @@ def draw(rows: Sequence[BudgetRow], lost: dict[str, list[int]], file: Path) -> N
     losses.set_ylabel("games lost there, %")
     losses.grid(alpha=0.25)
     losses.legend(frameon=False)
-    with whole(file) as aside:
-        figure.savefig(aside, format="png")
+    write_figure(figure, file)

@@ -5,6 +5,7 @@ Server errors are not raised: a request ends with or without a hint, and the led
 
 import asyncio
 import logging
+import sqlite3
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -45,6 +46,7 @@ class Desk:
         self._breakers = AsyncCircuitBreakerFactory(settings.breaker_failures, settings.breaker_seconds)
         self._breakers.add_listener(self._on_breaker_event)
         self._in_flight: dict[str, asyncio.Future[Answer | None]] = {}
+        self._cache_failed = False
 
     def _on_breaker_event(self, name: str, kind: str, event: Any) -> None:
         if kind == "state_changed":
@@ -54,7 +56,7 @@ class Desk:
         """Return a hint or None. Concurrent requests for the same question share one call."""
         self.ledger.asks += 1
         key = question.key(self.advisor.model)
-        found = self.cache.get(key)
+        found = self._cached(key)
         if found is None and key in self._in_flight:
             found = await asyncio.shield(self._in_flight[key])
             self.ledger.cache_hits += found is not None
@@ -67,11 +69,33 @@ class Desk:
         try:
             answer = await self._call(question)
             if answer is not None:
-                self.cache.put(key, answer)
+                self._keep(key, answer)
         finally:
             future.set_result(answer)
             del self._in_flight[key]
         return advice_of(question, answer, "llm") if answer is not None else None
+
+    def _cached(self, key: str) -> Answer | None:
+        """Return the cached answer, none if the cache cannot be read."""
+        try:
+            return self.cache.get(key)
+        except sqlite3.Error as error:
+            self._on_cache_error(error)
+            return None
+
+    def _keep(self, key: str, answer: Answer) -> None:
+        """Cache an answer, which stays valid if the cache cannot be written."""
+        try:
+            self.cache.put(key, answer)
+        except sqlite3.Error as error:
+            self._on_cache_error(error)
+
+    def _on_cache_error(self, error: sqlite3.Error) -> None:
+        """Log the first error of the cache."""
+        if not self._cache_failed:
+            file = f" {self.settings.cache}" if self.settings.cache else ""
+            LOG.warning("the cache of answers%s fails, hints continue without it: %s", file, error)
+        self._cache_failed = True
 
     async def _call(self, question: Question) -> Answer | None:
         """Send one request and record it in the ledger."""

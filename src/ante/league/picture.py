@@ -7,8 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from ante.files import whole
 from ante.league.standing import Standing, Table
+from ante.watch.render.figures import write_figure
 
 INCHES, DPI = (10.0, 5.5), 110
 
@@ -36,9 +36,7 @@ def draw_table(table: Table, file: Path) -> Path:
         f"{rules['games']} games on the same seeds, {rules['challenge'] or rules['deck']}, stake {rules['stake']}"
     )
     axes.grid(alpha=0.3)
-    with whole(file) as aside:
-        figure.savefig(aside, format=file.suffix.lstrip(".") or "png")
-    return file
+    return write_figure(figure, file)
 
 
 def draw_run(axes: Axes, rows: list[Standing], name: str, color: str) -> None:

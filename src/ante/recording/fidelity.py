@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ante.checks import BadValue
 from ante.engine.core.state import state_t
 from ante.engine.run import new_run
 from ante.engine.step import step
@@ -69,7 +70,10 @@ def differing(one: bytes, other: bytes) -> tuple[str, ...]:
 def check_fidelity(
     games: Iterable[Recording], keep: Callable[[Recording, str], None] = lambda _, __: None, words: bool = False
 ) -> Fidelity:
-    """Write, read and replay all games. `keep` is called with each game and its text; `words` adds comments."""
+    """Write, read and replay all games. `keep` is called with each game and its text; `words` adds comments.
+
+    Raises BadValue if there are no games.
+    """
     texts, packed, bare, decisions, seconds = [], [], [], 0, 0.0
     differences = []
     for game in games:
@@ -84,6 +88,8 @@ def check_fidelity(
         packed.append(len(gzip.compress(text.encode(), mtime=0)))
         bare.append(len(gzip.compress(game.heading.seed.encode() + np.array(game.decisions).tobytes(), mtime=0)))
         decisions += len(game.decisions)
+    if not texts:
+        raise BadValue("games", [], "use one or more recorded games")
     return Fidelity(
         games=len(texts),
         decisions=decisions,

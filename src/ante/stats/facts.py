@@ -43,7 +43,8 @@ class Facts:
     offered  jokers offered in a shop or a pack, with the moment of the first offer
     chosen   those of them that were bought or picked, with the first moment
     gained   jokers gained in any way, with the first moment
-    pairs    pairs of jokers (lower id first) held together, with the first moment
+    pairs    pairs of gained jokers (lower id first) held together, with the first moment; jokers that a challenge
+             starts with have no gain, so they form none
     """
 
     seed: str
@@ -75,7 +76,7 @@ def facts_of_all(games: Iterable[Game], advance: Callable[[int], None] = lambda 
 def facts_of(heading: Heading, decisions: Iterable[int]) -> Facts:
     """Return the facts of one game. Raises RefusedDecision."""
     s, facts = new_run(**asdict(heading)), Facts(heading.seed)
-    held = held_jokers(s)
+    held, seen = held_jokers(s), jokers_on_offer(s)
     for number, action in enumerate(decisions):
         phase, ante, blind = int(s.phase), int(s.ante), int(s.blind_on_deck)
         used = int(s.hands_played), int(s.discards_used)
@@ -90,9 +91,11 @@ def facts_of(heading: Heading, decisions: Iterable[int]) -> Facts:
             facts.rounds.append(Round(ante, blind, hands, discards, bool(s.phase == Phase.ROUND_END)))
         if verb == Verb.CASH_OUT:
             facts.money.append(int(s.dollars))
-        now = held_jokers(s)
-        note_jokers(s, facts, held, now, verb)
-        held = now
+        now, offered = held_jokers(s), jokers_on_offer(s)
+        note_gains(s, facts, now - held, now, seen if verb in (Verb.BUY, Verb.PICK) else frozenset())
+        for joker in offered:
+            facts.offered.setdefault(joker, moment(s))
+        held, seen = now, offered
     facts.won, facts.blinds = bool(s.won), int(blinds_beaten(s))
     facts.ante = int(s.ante) - bool(s.won and s.phase == Phase.ROUND_END)  # incremented when the last boss is beaten
     facts.hands = s.plays.tolist()
@@ -104,21 +107,29 @@ def held_jokers(s: np.record) -> frozenset[int]:
     return frozenset(s.jokers["id"][: int(s.n_jokers)].tolist())
 
 
-def note_jokers(s: np.record, facts: Facts, before: frozenset[int], now: frozenset[int], verb: int) -> None:
-    """Record gained and offered jokers."""
-    when = int(s.ante), int(blinds_beaten(s))
-    came = now - before
-    for joker in came:
-        facts.gained.setdefault(joker, when)
-        if verb in (Verb.BUY, Verb.PICK):
-            facts.chosen.setdefault(joker, when)
-        for other in now - {joker}:
-            facts.pairs.setdefault((min(joker, other), max(joker, other)), when)
+def jokers_on_offer(s: np.record) -> frozenset[int]:
+    """Return the ids of the jokers in the shop or the open pack."""
     if s.phase == Phase.SHOP:
         items = s.row[: int(s.n_row)]
     elif s.phase == Phase.PACK:
         items = s.pack[: int(s.n_pack)]
     else:
-        return
-    for joker in items["id"][items["kind"] == Kind.JOKER].tolist():
-        facts.offered.setdefault(joker, when)
+        return frozenset()
+    return frozenset(items["id"][items["kind"] == Kind.JOKER].tolist())
+
+
+def moment(s: np.record) -> Moment:
+    """Return the ante and the number of blinds beaten."""
+    return int(s.ante), int(blinds_beaten(s))
+
+
+def note_gains(s: np.record, facts: Facts, came: frozenset[int], now: frozenset[int], takeable: frozenset[int]) -> None:
+    """Record the jokers that came in a step; those among `takeable` were taken where they were offered."""
+    when = moment(s)
+    for joker in came:
+        facts.gained.setdefault(joker, when)
+        if joker in takeable:
+            facts.chosen.setdefault(joker, when)
+        for other in now - {joker}:
+            if other in facts.gained:
+                facts.pairs.setdefault((min(joker, other), max(joker, other)), when)

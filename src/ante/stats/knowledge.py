@@ -10,11 +10,12 @@ import numpy as np
 from ante.catalog.blinds import BLINDS
 from ante.catalog.decks import DECKS
 from ante.catalog.jokers import JOKERS
-from ante.files import whole, write_text
+from ante.files import write_text
 from ante.knowledge.content import RARITIES, scoring_jokers, traits_of
 from ante.knowledge.measuring.table import Table, is_synergy
 from ante.knowledge.winning.table import Winning
 from ante.watch.pages import page, part
+from ante.watch.render.figures import write_figure
 
 COPIERS = (
     "j_blueprint",
@@ -135,6 +136,4 @@ def draw_pairs(table: Table, file: Path) -> Path:
         axes.axvline(1.0, color="#333333", linewidth=0.8)
         axes.set_title(title)
         axes.grid(axis="x", alpha=0.25)
-    with whole(file) as aside:
-        figure.savefig(aside, format=file.suffix.lstrip(".") or "png")
-    return file
+    return write_figure(figure, file)

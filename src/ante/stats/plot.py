@@ -8,8 +8,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from ante.files import whole
 from ante.stats.profile import Profile
+from ante.watch.render.figures import write_figure
 
 INCHES, DPI = (12.0, 8.0), 110
 SHOWN = 14  # number of jokers and pairs
@@ -32,9 +32,7 @@ def draw_profile(profile: Profile, file: Path) -> Path:
     figure.suptitle(
         f"{profile.player}: {profile.games} games, {profile.wins.rate:.1%} won, {profile.blinds.value:.2f} blinds beaten"
     )
-    with whole(file) as aside:
-        figure.savefig(aside, format=file.suffix.lstrip(".") or "png")
-    return file
+    return write_figure(figure, file)
 
 
 def draw_blinds(axes: Axes, profile: Profile) -> None:

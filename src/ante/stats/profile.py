@@ -172,10 +172,15 @@ class Residuals:
         self._usual = {ante: np.mean(found, axis=0) for ante, found in gains.items()}
 
     def by(self, moments: Callable[[Facts], dict[Thing, Moment]]) -> dict[Thing, NDArray[np.float64]]:
-        """Return for each key its games as (games, 3): relative blinds, relative win, and the win."""
+        """Return for each key its games as (games, 3): relative blinds, relative win, and the win.
+
+        A game is left out if no joker was first gained in that ante, as for a pair held together again late.
+        """
         found: dict[Thing, list[tuple[float, float, float]]] = defaultdict(list)
         for game in self._games:
             for thing, when in moments(game).items():
+                if when[0] not in self._usual:
+                    continue
                 blinds, won = np.array(outcome_after(game, when)) - self._usual[when[0]]
                 found[thing].append((float(blinds), float(won), float(game.won)))
         return {thing: np.array(rows) for thing, rows in found.items()}

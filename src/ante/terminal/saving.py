@@ -9,20 +9,14 @@ from ante.files import write_text
 from ante.recording.starts import copied, write_starts
 from ante.terminal.session import Session
 from ante.watch.episode import read_episode
-from ante.watch.notes import Note, read_notes, write_notes
+from ante.watch.notes import Note, notes_beside, read_notes, write_notes
 
-NOTES = ".notes.json.gz"
 PLAYER = "a person"
 UNDONE = f"{PLAYER}, with undo"
 
 
 class CannotSave(BalatroError):
-    """A game that no file can represent."""
-
-
-def notes_of(file: Path) -> Path:
-    """Return the file of notes beside a replay, which `ante watch` reads."""
-    return file.with_name(file.name.removesuffix(".txt.gz") + NOTES)
+    """A game that no file can represent, or a file that must not be replaced."""
 
 
 def default_file(session: Session, folder: Path) -> Path:
@@ -30,6 +24,12 @@ def default_file(session: Session, folder: Path) -> Path:
     end = "txt" if session.heading else "states"
     names = (f"ante-{seed_of(session.s)}{f'-{k}' if k > 1 else ''}.{end}" for k in range(1, 1000))
     return next(file for file in map(folder.joinpath, names) if not file.exists())
+
+
+def check_unused(file: Path, continued: Path | None) -> None:
+    """Check that a file does not exist, or is the one whose game is continued. Raises CannotSave."""
+    if file.exists() and not (continued is not None and continued.exists() and file.samefile(continued)):
+        raise CannotSave(f"{file} exists and is not replaced: give another file, or continue its game with --resume")
 
 
 def save(session: Session, file: Path) -> None:
@@ -45,7 +45,7 @@ def save(session: Session, file: Path) -> None:
         write_starts(file, [copied(session.s)])
         return
     write_text(file, write_replay(session.heading, session.actions))
-    write_notes(notes_of(file), UNDONE if session.undone else PLAYER, [Note(None, (), None)] * len(session.actions))
+    write_notes(notes_beside(file), UNDONE if session.undone else PLAYER, [Note(None, (), None)] * len(session.actions))
 
 
 def resume(file: Path) -> Session:
@@ -55,7 +55,7 @@ def resume(file: Path) -> Session:
     """
     heading, episode = read_episode(file)
     session = Session.resumed(heading, episode.actions)
-    notes = notes_of(file)
+    notes = notes_beside(file)
     if notes.exists() and read_notes(notes)[0] == UNDONE:
         session.undone = 1
     return session

@@ -14,6 +14,7 @@ from ante.errors import BalatroError
 from ante.files import Unreadable, whole_rows
 from ante.metrics import METRICS
 from ante.watch.published import LEGEND, lines_within, published_lines
+from ante.watch.render.figures import write_figure
 from ante.watch.runs import CONFIG, flat_settings
 from ante.watch.window import comparable_rows, resumes
 
@@ -74,7 +75,12 @@ def smooth(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def draw_curves(curves: Sequence[Curves], file: Path, title: str = "") -> Path:
-    """Write the picture atomically and return its file.
+    """Write the picture atomically and return its file. Raises BadEnding."""
+    return write_figure(figure_of(curves, title), file)
+
+
+def figure_of(curves: Sequence[Curves], title: str = "") -> Figure:
+    """Return the picture of these curves.
 
     If all runs play the game of the published results, these are horizontal lines.
     """
@@ -88,10 +94,7 @@ def draw_curves(curves: Sequence[Curves], file: Path, title: str = "") -> Path:
         figure.supxlabel(f"dashed: {LEGEND}", fontsize=8, color="grey")
     if title:
         figure.suptitle(title)
-    aside = file.with_name(f".{file.stem}.part{file.suffix}")
-    figure.savefig(aside)
-    aside.replace(file)
-    return file
+    return figure
 
 
 def draw_lines(axes: Axes, lines: dict[str, float], scale: float) -> None:

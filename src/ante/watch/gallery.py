@@ -177,22 +177,25 @@ def add_episodes(run: Path, new: Sequence[Entry], most_episodes: int, most_video
     """
     old = read_index(run)
     names = {entry.name for entry in new}
-    entries, gone = within([*(entry for entry in old if entry.name not in names), *new], most_episodes, most_videos)
-    rewrite_index(run, entries, gone)
+    entries, _ = within([*(entry for entry in old if entry.name not in names), *new], most_episodes, most_videos)
+    rewrite_index(run, entries, [*old, *new])
     return entries
 
 
 def replace_highlights(run: Path, new: Sequence[Entry]) -> None:
     """Replace the highlights of the index by these, and delete the files of those that are left out. Raises BadPath."""
     old = read_index(run)
-    names = {entry.name for entry in new}
-    gone = [name for entry in old if entry.highlights and entry.name not in names for name in entry.files]
     entries = [*(entry for entry in old if not entry.highlights), *new]
-    rewrite_index(run, sorted(entries, key=lambda entry: (entry.final, entry.steps)), gone)
+    rewrite_index(run, sorted(entries, key=lambda entry: (entry.final, entry.steps)), old)
 
 
-def rewrite_index(run: Path, entries: Iterable[Entry], gone: Iterable[str]) -> None:
-    """Write the index of these episodes, then delete the files `gone`. Raises BadPath, and changes nothing."""
+def rewrite_index(run: Path, entries: Sequence[Entry], before: Iterable[Entry]) -> None:
+    """Write the index of these episodes, then delete the files that only those `before` had.
+
+    Raises BadPath, and changes nothing.
+    """
+    kept = {name for entry in entries for name in entry.files}
+    gone = {name for entry in before for name in entry.files} - kept
     files = [inside(run / FOLDER, name) for name in gone]
     write_index(run, entries)
     for file in files:

@@ -1,5 +1,6 @@
 """Handling of illegal actions for algorithms without action masks."""
 
+from copy import deepcopy
 from typing import Any, SupportsFloat
 
 import gymnasium
@@ -16,7 +17,8 @@ class LegalAction(gymnasium.Wrapper[ObsType, ActType, ObsType, ActType], gymnasi
     """Replace illegal discrete actions before they reach the game, and report them in info["illegal"].
 
     instead  random: draw a legal action instead (from the environment's own generator, so that seeds reproduce games);
-             refuse: play nothing; the step has reward `penalty` and changes nothing
+             refuse: play nothing; the step has reward `penalty` and changes nothing, and does not count for
+             `max_decisions` either: put a TimeLimit around this wrapper for players that may insist
     penalty  added to the reward of a step with an illegal action, 0 or less
 
     Raises UnknownChoice, BadValue.
@@ -27,28 +29,32 @@ class LegalAction(gymnasium.Wrapper[ObsType, ActType, ObsType, ActType], gymnasi
         gymnasium.Wrapper.__init__(self, env)
         self._instead = chosen("instead", instead, CHOICES)
         self._penalty = finite("penalty", penalty, high=0.0)
-        self._last: tuple[Any, dict[str, Any]] | None = None
+        self._last: tuple[Any, dict[str, Any]] | None = None  # own copies, if steps may be refused
+        self._playing = False
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[ObsType, dict[str, Any]]:
         """Start a game."""
-        self._last = self.env.reset(seed=seed, options=options)
-        return self._last
+        seen, info = self.env.reset(seed=seed, options=options)
+        self._playing = True
+        self._keep(seen, info)
+        return seen, info
 
     def step(self, action: ActType) -> tuple[ObsType, SupportsFloat, bool, bool, dict[str, Any]]:
         """Take the action or its replacement. Raises BadValue, NeedsReset."""
-        if self._last is None:
-            raise NeedsReset("no game has started: call reset first")
+        if not self._playing:
+            raise NeedsReset("no game is in play: call reset before the next step")
         mask, number = self.get_wrapper_attr("action_masks")(), action_number(action)
         illegal = bool(mask.any()) and not (0 <= number < len(mask) and mask[number])
-        if illegal and self._instead == "refuse":
-            seen, info = self._last
+        if illegal and self._last is not None:
+            seen, info = deepcopy(self._last)
             return seen, self._penalty, False, False, {**info, "illegal": True}
         if illegal:
             action = self.np_random.choice(np.flatnonzero(mask))
         seen, reward, terminated, truncated, info = self.env.step(action)
-        self._last = seen, info
+        self._playing = not (terminated or truncated)
+        self._keep(seen, info)
         return (
             seen,
             float(reward) + (self._penalty if illegal else 0.0),
@@ -56,3 +62,8 @@ class LegalAction(gymnasium.Wrapper[ObsType, ActType, ObsType, ActType], gymnasi
             truncated,
             {**info, "illegal": illegal},
         )
+
+    def _keep(self, seen: Any, info: dict[str, Any]) -> None:
+        """Keep what a refused step returns, apart from the caller's, who may change it."""
+        if self._instead == "refuse":
+            self._last = deepcopy((seen, info))

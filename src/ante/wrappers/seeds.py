@@ -16,7 +16,8 @@ class SeedSampler(gymnasium.Wrapper[ObsType, ActType, ObsType, ActType], gymnasi
     """Draw games from a list of seeds; seeds whose estimated win rate is within the band have `often` times the weight.
 
     Wins and games of each seed are counted with exponential decay, since the player learns. A win rate is the mean of a
-    Beta distribution with a prior of one win and one loss, so that untried seeds count as within the band.
+    Beta distribution with a prior of one win and one loss, so that untried seeds count as within the band. A game that
+    a reset cuts after its first step, such as by a TimeLimit around this wrapper, counts as not won.
 
     band   lowest and highest win rate
     often  weight of a seed within the band; the others have weight 1
@@ -44,6 +45,7 @@ class SeedSampler(gymnasium.Wrapper[ObsType, ActType, ObsType, ActType], gymnasi
         self.often, self.fade = finite("often", often, 1.0), finite("fade", fade, 0.0, 1.0)
         self.wins, self.games = np.zeros(len(seeds)), np.zeros(len(seeds))
         self._now: int | None = None
+        self._steps = 0
 
     @property
     def rates(self) -> NDArray[np.float64]:
@@ -62,19 +64,28 @@ class SeedSampler(gymnasium.Wrapper[ObsType, ActType, ObsType, ActType], gymnasi
     ) -> tuple[ObsType, dict[str, Any]]:
         """Start a game of the next seed. A seed in the caller's options is played but not counted."""
         if seed is not None:
-            self.env.reset(seed=seed)  # seeds the generator that draws below
-        if options and "seed" in options:
-            self._now = None
-            return self.env.reset(options=options)
-        self._now = int(self.np_random.choice(len(self.seeds), p=self.probabilities))
-        return self.env.reset(options={**(options or {}), "seed": self.seeds[self._now]})
+            self.env.reset(seed=seed, options=options)  # seeds the generator that draws below
+        chosen, options = None, options or {}
+        if "seed" not in options:
+            chosen = int(self.np_random.choice(len(self.seeds), p=self.probabilities))
+            options = {**options, "seed": self.seeds[chosen]}
+        found = self.env.reset(options=options)
+        if self._steps:
+            self._count(won=False)
+        self._now, self._steps = chosen, 0
+        return found
 
     def step(self, action: ActType) -> tuple[ObsType, SupportsFloat, bool, bool, dict[str, Any]]:
         """Take the action and count a game that ends."""
         seen, reward, terminated, truncated, info = self.env.step(action)
-        if (terminated or truncated) and self._now is not None:
-            at = self._now
-            self.wins[at] = self.fade * self.wins[at] + (info["outcome"] == "won")
-            self.games[at] = self.fade * self.games[at] + 1.0
-            self._now = None
+        self._steps += 1
+        if terminated or truncated:
+            self._count(info["outcome"] == "won")
         return seen, reward, terminated, truncated, info
+
+    def _count(self, won: bool) -> None:
+        """Count the game, once and unless the caller chose its seed."""
+        if self._now is not None:
+            at, self._now = self._now, None
+            self.wins[at] = self.fade * self.wins[at] + won
+            self.games[at] = self.fade * self.games[at] + 1.0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import Positional, arg
 
-from ante.cli.options import Count, Fewest, OutFile, OutFolder
+from ante.cli.options import Count, Fewest, OutFile, OutFolder, PictureFile
 from ante.cli.players import player_of
 from ante.cli.shown import progress, show
 from ante.errors import BalatroError
@@ -166,7 +166,7 @@ class Page:
 
     out: Annotated[OutFile, arg(aliases=["-o"])] = Path("knowledge.html")
     """File of the page."""
-    plot: OutFile | None = None
+    plot: PictureFile | None = None
     """Also write a picture of the strongest pairs to this file."""
 
     def run(self) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import Positional, arg, subcommand
 
-from ante.cli.options import Count, OutFile, Stake, Workers
+from ante.cli.options import Count, PictureFile, Stake, Workers
 from ante.cli.shown import game_bar, paper
 from ante.errors import BalatroError
 
@@ -118,7 +118,7 @@ class LeagueTable:
     """Also show the pairwise win matrix."""
     order: str | None = None
     """Run whose checkpoint ratings are compared with the order of training."""
-    plot: OutFile | None = None
+    plot: PictureFile | None = None
     """Image file for a plot of Elo over training."""
     json: bool = False
     """Print everything as one JSON object."""

@@ -233,7 +233,7 @@ class Play:
     """Improve each decision by search: simulations per decision, such as 200, or milliseconds, such as 16ms; a video
     shows what was searched."""
     save: OutFile | None = None
-    """File for your game, a replay; by default ante-SEED.txt here if you play on a terminal, none otherwise."""
+    """New file for your game, a replay; by default ante-SEED.txt here if you play on a terminal, none otherwise."""
     resume: Path | None = None
     """Continue your game from this replay; it is saved there again, unless --save names another file."""
     adviser: str = STRONGEST
@@ -296,10 +296,12 @@ class Play:
         from ante.terminal.advice import Adviser
         from ante.terminal.console import GameConsole, play
         from ante.terminal.game import Game
-        from ante.terminal.saving import default_file
+        from ante.terminal.saving import check_unused, default_file
 
         session, console = self.session(), GameConsole()
         file = self.save or self.resume
+        if self.save is not None:
+            check_unused(self.save, self.resume)
         if file is None and console.is_terminal and sys.stdin.isatty():
             file = default_file(session, Path())
         if file is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
-from ante.cli.options import Count, Fewest, OutFile, Stake
+from ante.cli.options import Count, Fewest, PictureFile, Stake
 from ante.cli.players import player_of
 from ante.cli.shown import game_bar, paper
 from ante.errors import BalatroError
@@ -46,7 +46,7 @@ class Stats:
     """Stake of the games to play, from 1 (White) to 8 (Gold)."""
     fewest: Fewest = 20
     """Minimum number of games for a row about a joker or a pair."""
-    plot: OutFile | None = None
+    plot: PictureFile | None = None
     """Image file for a plot of the statistics."""
     checkpoint: str = "best"
     """Checkpoint of a run: best or latest."""

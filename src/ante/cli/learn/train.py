@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
-from ante.cli.options import OutFile, OutFolder
+from ante.cli.options import OutFolder, PictureFile
 from ante.cli.shown import compile_missing
 from ante.errors import BalatroError
 
@@ -235,7 +235,7 @@ class Curves:
 
     runs: Positional[Annotated[tuple[Path, ...], arg(metavar="RUN ...")]]
     """Folders of runs."""
-    out: OutFile | None = None
+    out: PictureFile | None = None
     """Image file; curves.png in the first run's folder by default."""
     title: str = ""
     """Title of the image."""

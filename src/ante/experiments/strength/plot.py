@@ -9,7 +9,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from ante.experiments.strength.results import MARGIN, Point, StrengthResults
-from ante.files import whole
+from ante.watch.render.figures import write_figure
 
 INCHES, DPI = (8.0, 5.0), 120
 PICTURE = "strength.png"
@@ -35,9 +35,7 @@ def draw(results: StrengthResults, reference: str, out: Path) -> Path:
     if axes.get_legend_handles_labels()[0]:
         axes.legend(fontsize=8)
     file = out / PICTURE
-    with whole(file) as aside:
-        figure.savefig(aside, format="png")
-    return file
+    return write_figure(figure, file)
 
 
 def draw_points(axes: Axes, points: Sequence[Point], color: str, label: str, width: float) -> None:

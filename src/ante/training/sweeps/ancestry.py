@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from ante.files import whole
+from ante.watch.render.figures import write_figure
 
 INCHES, DPI = (11.0, 2.6), 110
 FAR = 20.0  # ratio of a setting's largest and smallest value from which its axis is logarithmic
@@ -39,9 +39,7 @@ def draw_lineage(paths: Sequence[Track], metric: str, file: Path) -> Path:
     for axes in panels:
         axes.set_xlabel("thousand decisions")
         axes.grid(alpha=0.25)
-    with whole(file) as aside:
-        figure.savefig(aside, format="png")
-    return file
+    return write_figure(figure, file)
 
 
 def thousands(path: Track) -> list[float]:

@@ -10,10 +10,10 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
-from ante.files import whole
 from ante.training.sweeps.saved import DIVERGED
 from ante.training.sweeps.space import Range
 from ante.training.sweeps.spec import Sweep
+from ante.watch.render.figures import write_figure
 
 if TYPE_CHECKING:
     from ante.training.sweeps.results import TrialResult
@@ -51,9 +51,7 @@ def draw_coordinates(sweep: Sweep, trials: "Sequence[TrialResult]", file: Path) 
         f"{sweep.name}: {len(drawn)} trials, {sweep.metric} in validation games; dashed: ended early", fontsize=10
     )
     figure.colorbar(colours, ax=axes, label=sweep.metric, pad=0.01)
-    with whole(file) as aside:
-        figure.savefig(aside, format="png")
-    return file
+    return write_figure(figure, file)
 
 
 def marks(sweep: Sweep, name: str, low: float, high: float) -> list[tuple[float, str]]:

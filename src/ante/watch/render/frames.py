@@ -20,7 +20,7 @@ SECONDS = {Verb.PLAY: 0.9, Verb.DISCARD: 0.8, Verb.CASH_OUT: 0.5}  # a decision 
 SECONDS_OTHER = 0.8
 TICKS = 12  # frames of a scoring animation
 END = 2.0
-LONGEST = 120.0  # maximum length of a video in seconds; longer games are sped up
+LONGEST = 120.0  # seconds of a video from which games are sped up; it becomes longer if each decision has only its fewest frames
 Frame = NDArray[np.uint8]
 Size = tuple[int, int]
 
@@ -61,7 +61,7 @@ def episode_frames(
 
 
 def pace_of(episode: Episode) -> float:
-    """Return the factor on all durations that limits the video to LONGEST."""
+    """Return the factor on all durations at which the video lasts LONGEST, or 1 if it is shorter anyway."""
     verbs = [Verb(int(verb_of(action))) for action in episode.actions]
     seconds = sum(SECONDS.get(verb, SECONDS_OTHER) + (TICKS / FPS if verb == Verb.PLAY else 0.0) for verb in verbs)
     return min(1.0, LONGEST / max(seconds, 1.0))

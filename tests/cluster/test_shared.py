@@ -222,7 +222,7 @@ def test_users_act_within_their_roles(shared: Shared, tmp_path: Path, journal: J
     for words in (("ls", "-n", a), ("logs", "second", "-n", a), ("down", "second", "-n", a)):
         assert "not allowed" in refused("bob", *words)
         assert "not allowed" in refused("mallory", *words)
-    assert "create pods/exec" in refused("alice", "exec", "second", "ls", "-n", a)
+    assert "get and create of pods/exec" in refused("alice", "exec", "second", "ls", "-n", a)
     assert "not allowed" in refused(
         "alice", "submit", "-n", shared.platform.namespace, *settings(shared.platform, second)
     )

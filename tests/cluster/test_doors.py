@@ -123,7 +123,8 @@ def test_up_and_submit_train_and_down_leaves_claims_only(
 ) -> None:
     run, where = f"{cluster.namespace}-cli", ("-n", cluster.namespace)
     journal.note("ante cluster up begins")
-    ante("cluster", "up", *where, "--name", NAME, *flags(sets, run))
+    others = (*sets, f"training.config.steps={10 * STEPS}")  # the submitted job brings its own settings
+    ante("cluster", "up", *where, "--name", NAME, *flags(others, run))
     eventually("cluster ready", 300, lambda: len(cluster.pods("head", True) + cluster.pods("cpu", True)) == 2)
     journal.note("cluster ready")
     ante("cluster", "submit", *where, "--name", NAME, *flags(sets, run))

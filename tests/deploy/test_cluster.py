@@ -148,6 +148,26 @@ def test_a_followed_log_outlives_an_outage_of_the_api_and_names_a_missing_permis
     assert (code, "k8s/rbac.yaml contains the required role" in error) == (2, True)
 
 
+def test_a_followed_log_reads_again_after_a_connection_that_stays_silent(
+    kubernetes: Cluster, ante: Ante, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ante.deploy.trainings.FOLLOW_SECONDS", 0.2)
+    monkeypatch.setattr("ante.deploy.access.SILENCE_SECONDS", 0.5)
+    kubernetes.logs = {"submitter": "one\n"}
+    kubernetes.stalled = 1
+    ante("submit", "--preset", "cpu", "--name", "first")
+
+    def end() -> None:
+        time.sleep(3)
+        kubernetes.objects["RayJob", "default", "first"]["status"]["jobDeploymentStatus"] = "Complete"
+
+    thread = threading.Thread(target=end)
+    thread.start()
+    assert ante("logs", "first", "-f")[:2] == (0, "one\n")
+    thread.join()
+    assert kubernetes.stalled == 0
+
+
 def test_resume_goes_on_with_the_same_objects(kubernetes: Cluster, ante: Ante) -> None:
     ante("submit", "--preset", "cpu", "--name", "first")
     job = kubernetes.objects["RayJob", "default", "first"]

@@ -17,6 +17,7 @@ Object = dict[str, Any]
 
 MANAGER = "ante"  # field manager of server-side apply
 TIMEOUT = (5.0, 30.0)  # seconds to connect, and to read
+SILENCE_SECONDS = 300.0  # of a followed log, after which the connection counts as lost
 MISSING_ROLE = re.compile(
     r"\bcannot \w+ (resource|path)\b"
 )  # RBAC; admission (quota, policies) answers 403 in other words
@@ -212,7 +213,7 @@ class Access:
             "follow": follow,
             "timestamps": times,
             "_preload_content": False,
-            "_request_timeout": TIMEOUT,
+            "_request_timeout": (TIMEOUT[0], SILENCE_SECONDS if follow else TIMEOUT[1]),
         }
         if container:
             options["container"] = container

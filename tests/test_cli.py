@@ -348,7 +348,8 @@ def test_every_option_for_results_is_checked_before_the_work() -> None:
         f"{command.__name__}.{name}"
         for command in commands_of(Command)
         for name, kind in get_type_hints(command, include_extras=True).items()
-        if name in ("out", "save", "plot", "video", "trace") and not re.search(r"check_output_f(ile|older)", repr(kind))
+        if name in ("out", "save", "plot", "video", "trace")
+        and not re.search(r"check_(output_(file|folder)|picture_file)", repr(kind))
     }
     assert unchecked == by_its_parts
 

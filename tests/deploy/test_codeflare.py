@@ -1,16 +1,18 @@
 """The notebook's class against a Kubernetes API in memory: the same objects as `ante cluster up`."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ante.deploy.access import NoKind, NotAllowed, Rejected
 from ante.deploy.codeflare import AnteCluster
-from ante.deploy.placement import DoesNotFit
+from ante.deploy.placement import DoesNotFit, train_values
 from ante.deploy.settings import preset, presets, read_settings
+from ante.training.settings.config import make_config, read_config
 from tests.deploy.conftest import Ante
-from tests.deploy.test_cluster import job_server, made
+from tests.deploy.test_cluster import job_server, made, run_with
 from tests.support.apiserver import Cluster
 
 ADDED = ("uid", "resourceVersion", "creationTimestamp")
@@ -38,7 +40,7 @@ def test_notebook_and_command_make_the_same_objects(name: str, kubernetes: Clust
     assert plain(kubernetes) == notebook
 
 
-def test_a_cluster_is_ready_trains_and_leaves_nothing(kubernetes: Cluster) -> None:
+def test_a_cluster_is_ready_trains_and_leaves_nothing(kubernetes: Cluster, tmp_path: Path) -> None:
     cluster = AnteCluster({"name": "mine", "queue": {"name": "night"}})
     cluster.apply()
     cluster.wait_ready(timeout=10)
@@ -54,9 +56,9 @@ def test_a_cluster_is_ready_trains_and_leaves_nothing(kubernetes: Cluster) -> No
         assert list(cluster.lines(job)) == ["8,192 steps", "16,384 steps"]
         assert cluster.job_status(job) == "SUCCEEDED"
         cluster.down()
-    assert jobs.submitted[0]["entrypoint"].startswith(
-        "ante train --config /etc/ante/train.yaml --name mine --store s3://"
-    )
+    words = run_with(tmp_path, jobs.submitted[0]["entrypoint"])
+    assert words == ["train", "--config", words[2], "--name", "mine", "--store", "s3://ante/runs", "--resume", "auto"]
+    assert read_config(Path(words[2])) == make_config(train_values(cluster.settings))
     assert jobs.tokens == {"Bearer ray-token"}
     assert made(kubernetes) == set()
 

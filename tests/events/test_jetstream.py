@@ -44,7 +44,7 @@ def test_publishing_waits_for_a_server_that_is_away(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_kills_lose_and_repeat_nothing(tmp_path: Path) -> None:
     found = asyncio.run(survive(tmp_path, events=3000, kills=3, rate=1000.0))
-    assert found.acknowledged == 3000 and found.kills == 3 and found.retries > 0
+    assert (found.acknowledged, found.kills) == (3000, 3)
     assert (found.lost, found.stored_twice, found.not_handled, found.handled_twice) == (0, 0, 0, 0)
 
 

@@ -18,9 +18,8 @@ Object = dict[str, Any]
 MANAGER = "ante"  # field manager of server-side apply
 TIMEOUT = (5.0, 30.0)  # seconds to connect, and to read
 SILENCE_SECONDS = 300.0  # of a followed log, after which the connection counts as lost
-MISSING_ROLE = re.compile(
-    r"\bcannot \w+ (resource|path)\b"
-)  # RBAC; admission (quota, policies) answers 403 in other words
+# In RBAC's words; quotas and policies also answer 403, in others.
+MISSING_ROLE = re.compile(r"\bcannot \w+ (resource|path)\b")
 INSTALL_KUBERAY = (
     "helm repo add kuberay https://ray-project.github.io/kuberay-helm && helm install kuberay-operator "
     "kuberay/kuberay-operator --version 1.7.0 --namespace kuberay-system --create-namespace"

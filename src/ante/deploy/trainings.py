@@ -273,12 +273,19 @@ def ended_pod(access: Access, pod: str) -> bool:
     return False
 
 
-def make(access: Access, found: list[Object], dry_run: bool = False) -> Iterator[str]:
-    """Create the objects in order. Raises ManagedByHelm for those that Helm manages."""
+def make(access: Access, found: list[Object]) -> Iterator[str]:
+    """Create the objects in order; a RayJob that has ended is replaced.
+
+    Raises ManagedByHelm for those that Helm manages, and BalatroError for a RayJob that has not ended.
+    """
+    before = [access.find(one["kind"], one["metadata"]["name"]) for one in found]
+    for one in before:
+        check_not_helm(one)
+    for one in before:
+        if one and one["kind"] == "RayJob":
+            delete_ended(access, one)
     for one in found:
-        check_not_helm(access.find(one["kind"], one["metadata"]["name"]))
-    for one in found:
-        access.apply(one, dry_run)
+        access.apply(one)
         yield f"{one['kind']} {one['metadata']['name']}"
 
 
@@ -389,19 +396,15 @@ def resume_training(access: Access, name: str, arguments: str = "", seconds: flo
     return "resumes from its newest checkpoint"
 
 
-def make_room(access: Access, name: str, seconds: float = 180) -> None:
-    """Delete the RayJob of a training that has ended. Raises ManagedByHelm, and BalatroError if it has not ended."""
-    found = access.find("RayJob", name)
-    if found is None:
-        return
-    check_not_helm(found)
-    now = training_of(found)
+def delete_ended(access: Access, job: Object, seconds: float = 180) -> None:
+    """Delete the RayJob of a training that has ended. Raises BalatroError if it has not."""
+    now = training_of(job)
     if now.state not in ENDED:
-        then = f"resume {name} continues it" if now.suspended else f"cancel {name} stops it"
+        then = f"resume {now.name} continues it" if now.suspended else f"cancel {now.name} stops it"
         raise BalatroError(
-            f"training {name} is {now.state} already, and its settings cannot change: ante cluster {then}"
+            f"training {now.name} is {now.state} already, and its settings cannot change: ante cluster {then}"
         )
-    delete_job(access, name, seconds)
+    delete_job(access, now.name, seconds)
 
 
 def delete_job(access: Access, name: str, seconds: float) -> None:

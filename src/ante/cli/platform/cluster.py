@@ -387,7 +387,7 @@ def create(what: What, dry_run: bool, job: bool) -> int:
     """Create the objects or print them. Raises DoesNotFit."""
     from ante.deploy.placement import check_fits
     from ante.deploy.spec import objects
-    from ante.deploy.trainings import make, make_room
+    from ante.deploy.trainings import make
 
     if dry_run:
         settings = what.settings(job=job)
@@ -398,8 +398,6 @@ def create(what: What, dry_run: bool, job: bool) -> int:
     settings = what.settings(access.namespace, job)
     check_fits(settings)
     report_cost(settings)
-    if job:
-        make_room(access, settings.name)
     for made in make(access, objects(settings)):
         print(f"{made}: applied")
     then = f"ante cluster logs {settings.name} -f" if job else f"ante cluster status {settings.name}"

@@ -17,9 +17,10 @@ from ante.serve.decisions.deciders import AdvisedDecider, Decider, decider_of
 from ante.serve.decisions.desk import LARGEST_BATCH, Desk
 from ante.training.players.advised import advised_from
 from ante.training.players.by_name import player_of
-from ante.training.players.release import ABOUT, is_release
+from ante.training.players.release import ABOUT
 from ante.training.run_store.checkpoints import find_checkpoint, read_pointer
 from ante.training.run_store.manifest import SEAL, BadCheckpoint, read_manifest
+from ante.training.run_store.start import is_release
 from ante.watch.runs import is_run
 
 LOG = logging.getLogger(__name__)

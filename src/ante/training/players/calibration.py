@@ -21,9 +21,10 @@ from ante.lookahead.candidates import CandidateLister, decisions_of
 from ante.lookahead.records import candidates_t
 from ante.search.protocol import as_records
 from ante.training.acting.win_head import WinHead
-from ante.training.players.release import digest_of_weights, is_release, read_release, write_win_head
+from ante.training.players.release import digest_of_weights, read_release, write_win_head
 from ante.training.policies.shortlist import ListedRows, ShortlistPolicy
 from ante.training.policies.shortlist_net import ShortlistNet
+from ante.training.run_store.start import is_release
 from ante.training.sampling.games import rules
 from ante.training.settings.config import TrainConfig, read_config
 

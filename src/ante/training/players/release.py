@@ -23,21 +23,18 @@ from ante.training.policies.registry import SETTINGS, load_policy, read_policy
 from ante.training.run_store.checkpoints import with_facts
 from ante.training.run_store.lineage import Ancestor, Lineage, as_json, read_lineage
 from ante.training.run_store.manifest import FILES, SEAL, BadCheckpoint, read_manifest, seal, verified, verify_files
+from ante.training.run_store.start import is_release
 from ante.training.run_store.weights import WEIGHTS, write_weights
 from ante.training.settings.config import TrainConfig, read_config
+from ante.watch.runs import RELEASE
 
-ABOUT, CARD = "policy.json", "README.md"
+ABOUT, CARD = RELEASE, "README.md"
 TRAINED = ("timesteps", "games", "seconds", "iteration", "timestamp")  # facts about the training of a run's policy
 LARGEST = 65504.0  # largest float16
 
 
 class BadRelease(BadCheckpoint):
     """A released policy that is missing or incomplete, or a policy that cannot be released."""
-
-
-def is_release(folder: Path) -> bool:
-    """Return whether this folder holds a released policy rather than a run."""
-    return (folder / ABOUT).is_file()
 
 
 def write_release(run: Path, folder: Path, pointer: str = "best") -> Path:

@@ -6,11 +6,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ante.training.players.release import ABOUT, digest_of_weights, is_release, read_release
+from ante.training.players.release import ABOUT, digest_of_weights, read_release
 from ante.training.policies.registry import SETTINGS, new_policy, read_policy
 from ante.training.run_store.checkpoints import find_checkpoint
 from ante.training.run_store.lineage import Ancestor, Lineage, lineage_in, read_lineage
-from ante.training.run_store.start import BadStart, start_folder
+from ante.training.run_store.start import BadStart, is_release, start_folder
 from ante.training.settings.config import TrainConfig, read_config
 from ante.training.settings.field import leaves
 

@@ -12,6 +12,11 @@ class BadStart(BalatroError, ValueError):
     """A policy from which a run cannot start."""
 
 
+def is_release(folder: Path) -> bool:
+    """Return whether this folder holds a released policy rather than a run."""
+    return (folder / RELEASE).is_file()
+
+
 def start_folder(name: str) -> tuple[Path, str]:
     """Return the folder of a run or of a release, and a run's checkpoint, by the value of `init_from`. Raises BadStart."""
     folder, checkpoint = policy_at(name)
@@ -28,5 +33,5 @@ def check_start(name: str | None) -> None:
     """Check that `init_from`, if set, names a release or a run with the checkpoint. Raises BadStart, BadCheckpoint."""
     if name is not None:
         folder, checkpoint = start_folder(name)
-        if not (folder / RELEASE).is_file():
+        if not is_release(folder):
             find_checkpoint(folder / "checkpoints", checkpoint)

@@ -99,6 +99,8 @@ def test_a_fault_is_named_and_is_exit_code_1(artifacts: Inside, tmp_path: Path) 
     [
         (["get", "STORE/none", "x"], "none does not exist in file://"),
         (["get", "STORE/shelf/0001", "."], "already exists: give a new folder"),
+        (["get", "STORE/shelf/0001", "STORE/shelf/0001/deep/a/x"], "a is not a folder; give another folder"),
+        (["get", "STORE/shelf/0001/deep/a", "STORE"], "it exists and is not a file"),
         (["put", "nothing", "STORE/a"], "nothing does not exist: give a file or a folder"),
         (["put", "STORE", "s3://"], "is a whole store"),
         (["get", "s3://bucket", "x"], "is a whole store"),

@@ -12,6 +12,7 @@ from ante.cli.options import Count, Positive
 from ante.cli.platform.uploads import Queue
 from ante.cli.shown import bytes_bar, show, size, when
 from ante.errors import BalatroError
+from ante.files import check_output_file, check_output_folder
 from ante.messages import printable
 
 if TYPE_CHECKING:
@@ -125,12 +126,14 @@ class Get:
             parent, item = split(self.url)
             store = open_store(parent)
         if not exists(store, under(item, MANIFEST)):
+            check_output_file(self.target, makes_folder=True)
             stat = store.stat(item)
             with bytes_bar(stat.bytes if stat else 0, f"downloading {item}") as progress:
                 store.get_file(item, self.target, progress)
         else:
             if self.target.exists():
                 raise BalatroError(f"{self.target} already exists: give a new folder")
+            check_output_folder(self.target)
             total = sum(stat.bytes for stat in store.list(under(item, "")))
             with bytes_bar(total, f"downloading {item}") as progress:
                 fetch(store, item, self.target, progress)

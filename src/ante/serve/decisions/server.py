@@ -22,7 +22,8 @@ from ante.serve.decisions.access import Access, DecodeCheck, TokenCheck
 from ante.serve.decisions.bus import answer_requests
 from ante.serve.decisions.desk import Desk
 from ante.serve.decisions.models import Source, first_decider, follow
-from ante.serve.decisions.service import MESSAGE_BYTES, DecisionService
+from ante.serve.decisions.positions import MESSAGE_BYTES
+from ante.serve.decisions.service import DecisionService
 from ante.serve.decisions.v1 import decisions_pb2 as pb
 from ante.serve.decisions.v1 import decisions_pb2_grpc as pb_grpc
 

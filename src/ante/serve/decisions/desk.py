@@ -108,7 +108,10 @@ class Desk:
         else:
             self.exporter.repeated.inc()
             task = kept[1]
-        return await asyncio.shield(task)
+        await asyncio.wait([task], timeout=deadline - time.monotonic())  # which does not cancel it for other callers
+        if not task.done():
+            raise expired()
+        return task.result()
 
     def decide_here(self, query: "pb.Query") -> "pb.Decision":
         """Return the decision of a query at once, in this thread, for a desk that was not started. Raises Refused."""

@@ -182,6 +182,7 @@ def test_a_consumer_has_a_plain_name(url: str, name: str) -> None:
             "nats://me:secret@host:4222",
             "is no NATS server: use nats://HOST:PORT, with credentials in ANTE_EVENTS_TOKEN",
         ),
+        *[(f"nats://{each}", "is no NATS server") for each in ("host:99999", "host:0", "host:port", ":4222", "[::1")],
         ("nats://127.0.0.1:1", "cannot connect to nats://127.0.0.1:1: .*is nats-server running there"),
     ],
 )

@@ -91,7 +91,10 @@ class LogBus:
                 works = [work for work in batch if work is not None]
                 if works:
                     results = written(db, works)
-                    self._loop.call_soon_threadsafe(self._acknowledge, works, results)
+                    try:
+                        self._loop.call_soon_threadsafe(self._acknowledge, works, results)
+                    except RuntimeError:  # the loop has ended without `close`: nobody waits for the results
+                        return
 
     def _acknowledge(self, works: list[Work], results: list[int] | sqlite3.Error) -> None:
         """Resolve the futures of a transaction; in the event loop."""

@@ -210,6 +210,7 @@ class LogSubscription:
 
     def __init__(self, bus: LogBus, consumer: str | None, types: Sequence[str], after: int) -> None:
         self._bus, self._consumer, self._types, self._after = bus, consumer, types, after
+        self._unhandled = set[int]()  # delivered to this consumer and not acknowledged
 
     async def fetch(self, most: int = 256, seconds: float = 1.0) -> list[Delivery]:
         """See `Subscription`."""
@@ -218,6 +219,7 @@ class LogSubscription:
             before = self._after
             found, self._after = self._bus.read(before, self._types, most)
             if found:
+                self._unhandled.update(each.sequence for each in found if self._consumer)
                 return found
             if self._after > before:  # all of them are of unknown kinds
                 continue
@@ -230,7 +232,8 @@ class LogSubscription:
     async def done(self, deliveries: Sequence[Delivery]) -> None:
         """See `Subscription`."""
         if self._consumer and deliveries:
-            await self._bus.advance(self._consumer, max(each.sequence for each in deliveries))
+            self._unhandled.difference_update(each.sequence for each in deliveries)
+            await self._bus.advance(self._consumer, min(self._unhandled, default=self._after + 1) - 1)
 
     async def close(self) -> None:
         """See `Subscription`."""

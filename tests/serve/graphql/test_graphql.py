@@ -121,13 +121,33 @@ def test_a_bad_or_costly_query_is_a_sentence(server: HttpServer, query: str, wor
     assert "Traceback" not in json.dumps(reply) and ".py" not in json.dumps(reply)
 
 
-def test_a_broken_graph_is_reported_without_internals(monkeypatch: pytest.MonkeyPatch, server: HttpServer) -> None:
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        ({"limit": "five"}, "Int cannot represent non-integer value: 'five'"),
+        ({"limit": "\ud800"}, "Int cannot represent non-integer value"),
+        ({}, "Expected a value of non-null type 'Int!'"),
+    ],
+)
+def test_a_wrong_variable_is_explained_to_the_client_and_not_logged(
+    server: HttpServer, variables: dict[str, Any], words: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    query = "query($limit: Int!) { top(limit: $limit) { one } }"
+    status, reply = send(server, json.dumps({"query": query, "variables": variables}).encode())
+    assert status == 200 and words in reply["errors"][0]["message"]
+    assert caplog.records == []
+
+
+def test_a_broken_graph_is_reported_without_internals(
+    monkeypatch: pytest.MonkeyPatch, server: HttpServer, caplog: pytest.LogCaptureFixture
+) -> None:
     def broken(*_: Any) -> Any:
         raise RuntimeError("/secret/path is gone")
 
     monkeypatch.setattr(queries, "top", broken)
     reply = ask(server, "{ top { one } }")
     assert [error["message"] for error in reply["errors"]] == ["internal error: see the log of the server"]
+    assert "/secret/path is gone" in caplog.text
 
 
 @pytest.mark.parametrize(

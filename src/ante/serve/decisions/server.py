@@ -120,8 +120,9 @@ def bind(server: grpc.aio.Server, host: str, port: int, credentials: grpc.Server
     try:
         return server.add_secure_port(address, credentials) if credentials else server.add_insecure_port(address)
     except (RuntimeError, OverflowError):
+        files = "; or a file of TLS is no PEM, or --tls-key not of --tls-cert" if credentials else ""
         raise CannotListen(
-            f"cannot listen on {address}: it is in use or not of this machine; choose another {option}"
+            f"cannot listen on {address}: it is in use or not of this machine; choose another {option}{files}"
         ) from None
 
 

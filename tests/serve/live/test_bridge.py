@@ -1,6 +1,7 @@
 """Players of Ante in a game behind the protocol, compared with the engine call by call."""
 
 import json
+import re
 import socket
 import time
 from collections.abc import Callable
@@ -229,6 +230,24 @@ def test_a_recording_replaces_no_other_one(tmp_path: Path, capsys: pytest.Captur
     (tmp_path / "game.res.jsonl").write_text("{}\n")
     assert outcome(words) == 2 and "game.res.jsonl exists: give the new recording" in capsys.readouterr().err
     assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("game.res.jsonl", "{}\n")]
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--record", "{}/none/game"], "cannot write .*none/game.req.jsonl: there is no folder"),
+        (["--record", "{}/old"], "old.res.jsonl exists: give the new recording another name"),
+        (["--record", "/"], "is not the name of a recording"),
+        (["--record", "{}/new", "--check", "{}/old"], "--check plays no game that --record could write"),
+    ],
+)
+def test_a_recording_is_checked_before_the_player_is_loaded(
+    words: list[str], why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "old.res.jsonl").touch()
+    given = [word.format(tmp_path) for word in words]
+    assert outcome(["live", "http://127.0.0.1:1", "--player", "no/such:Player", *given]) == 2
+    assert re.search(why, capsys.readouterr().err)
 
 
 def test_differences_are_named_by_their_place() -> None:

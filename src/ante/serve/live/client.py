@@ -9,7 +9,7 @@ from typing import Any, Protocol, Self
 from urllib.parse import urlsplit
 
 from ante.errors import BalatroError, shown
-from ante.files import Unreadable, parse_json, read_text
+from ante.files import Unreadable, check_output_file, parse_json, read_text
 
 LARGEST_REPLY = 4 << 20  # bytes
 SECONDS = 30.0  # until a reply
@@ -94,14 +94,11 @@ def result_of(method: str, reply: Any) -> Any:
 class Recorder:
     """A client that writes its requests and the replies to NAME.req.jsonl and NAME.res.jsonl, one a line.
 
-    A context manager, which closes the files and deletes them if they are empty. Raises BalatroError if one exists.
+    A context manager, which closes the files and deletes them if they are empty. Raises the errors of `check_new`.
     """
 
     def __init__(self, client: Client, name: Path) -> None:
-        self.client, self._ids, self._parts = client, count(1), parts_of(name)
-        for part in self._parts:
-            if part.exists():
-                raise BalatroError(f"{part} exists: give the new recording another name, or delete the old one")
+        self.client, self._ids, self._parts = client, count(1), check_new(name)
         self._files = [part.open("x") for part in self._parts]
 
     def __enter__(self) -> Self:
@@ -124,14 +121,23 @@ class Recorder:
 
 
 def parts_of(name: Path) -> tuple[Path, Path]:
-    """Return the files of a recording: requests and replies. Raises Unreadable."""
+    """Return the files of a recording: requests and replies. Raises BalatroError without a name."""
     if not name.name:
-        raise Unreadable(f"{str(name)!r} is not the name of a recording: give it without .req.jsonl")
+        raise BalatroError(f"{str(name)!r} is not the name of a recording: give it without .req.jsonl")
     return name.with_name(f"{name.name}.req.jsonl"), name.with_name(f"{name.name}.res.jsonl")
 
 
+def check_new(name: Path) -> tuple[Path, Path]:
+    """Return the files of a new recording. Raises BalatroError if one exists or cannot be written."""
+    for part in (parts := parts_of(name)):
+        if part.exists():
+            raise BalatroError(f"{part} exists: give the new recording another name, or delete the old one")
+        check_output_file(part)
+    return parts
+
+
 def recorded(name: Path) -> Iterator[tuple[Any, Any]]:
-    """Yield the requests and replies of a recording. Raises Unreadable."""
+    """Yield the requests and replies of a recording. Raises Unreadable, and BalatroError without a name."""
     requests, replies = (read_text(part).splitlines() for part in parts_of(name))
     if len(requests) != len(replies) or not requests:
         raise Unreadable(

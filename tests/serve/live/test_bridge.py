@@ -3,8 +3,10 @@
 import json
 import re
 import socket
+import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -171,6 +173,24 @@ def test_the_patience_includes_the_time_in_which_a_hanging_server_is_called() ->
         with pytest.raises(Unreachable, match="no reply"):
             link.state_after_restart()
         assert 1.0 <= time.monotonic() - begin < 3.0
+
+
+def test_a_reply_that_comes_byte_by_byte_is_given_up() -> None:
+    def drip(listening: socket.socket) -> None:
+        connection, _ = listening.accept()
+        with connection, suppress(OSError):
+            connection.recv(1 << 16)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")
+            for _ in range(100):
+                connection.sendall(b" ")
+                time.sleep(0.1)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=drip, args=[listening], daemon=True).start()
+        begin = time.monotonic()
+        with pytest.raises(Unreachable, match=r"^no complete reply from .* in 0.5 seconds"):
+            Client(f"http://127.0.0.1:{listening.getsockname()[1]}", seconds=0.5).call("health")
+        assert time.monotonic() - begin < 5.0
 
 
 @pytest.mark.parametrize("reply", [None, [], {}, {"error": 5}, {"error": {"message": "x"}}])

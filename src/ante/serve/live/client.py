@@ -1,8 +1,9 @@
 """A client of the protocol, for a game that runs elsewhere, and the recording of its calls."""
 
 import json
+import time
 from collections.abc import Iterator
-from http.client import HTTPConnection, HTTPException
+from http.client import HTTPConnection, HTTPException, HTTPResponse
 from itertools import count
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -12,6 +13,7 @@ from ante.errors import BalatroError, shown
 from ante.files import Unreadable, check_output_file, parse_json, read_text
 
 LARGEST_REPLY = 4 << 20  # bytes
+BLOCK = 1 << 16  # most bytes that are read at once
 SECONDS = 30.0  # until a reply
 
 
@@ -60,20 +62,32 @@ class Client:
 
     def exchange(self, body: Any) -> Any:
         """Return the reply to a request, both as JSON values. Raises Unreachable."""
+        end = time.monotonic() + self.seconds
         connection = HTTPConnection(self.host, self.port, timeout=self.seconds)
         try:
             connection.request("POST", "/", json.dumps(body), {"Content-Type": "application/json"})
-            data = connection.getresponse().read(LARGEST_REPLY + 1)
+            data = self._body(connection.getresponse(), end)
+        except Unreachable:
+            raise
         except (OSError, HTTPException) as error:
             raise Unreachable(f"no reply from {self.host}:{self.port}: {error or type(error).__name__}") from None
         finally:
             connection.close()
-        if len(data) > LARGEST_REPLY:
-            raise Unreachable(f"the reply of {self.host}:{self.port} is larger than {LARGEST_REPLY:,} bytes")
         try:
             return parse_json(data.decode(), f"the reply of {self.host}:{self.port}")
         except ValueError as error:
             raise Unreachable(str(error)) from None
+
+    def _body(self, response: HTTPResponse, end: float) -> bytes:
+        """Return the body of a response. Raises Unreachable if it is too large, or not complete at time `end`."""
+        data = b""
+        while part := response.read1(BLOCK):  # what has arrived: the socket's timeout is that of each part
+            data += part
+            if len(data) > LARGEST_REPLY:
+                raise Unreachable(f"the reply of {self.host}:{self.port} is larger than {LARGEST_REPLY:,} bytes")
+            if time.monotonic() > end:
+                raise Unreachable(f"no complete reply from {self.host}:{self.port} in {self.seconds:g} seconds")
+        return data
 
 
 def request(id: int, method: str, params: dict[str, Any]) -> dict[str, Any]:

@@ -115,24 +115,31 @@ class LogBus:
         types, start = types_of(kind) if kind else [], self._last() if since == "new" else 0
         if consumer is not None:
             check_consumer(consumer)
-            known = self._reader.execute("SELECT sequence FROM consumers WHERE name = ?", (consumer,)).fetchone()
-            if known is None:
+            known = self._rows("SELECT sequence FROM consumers WHERE name = ?", consumer)
+            if not known:
                 await self._run(ADVANCE, (consumer, start))
             else:
-                start = known[0]
+                start = known[0][0]
         return LogSubscription(self, consumer, types, start)
 
+    def _rows(self, statement: str, *values: Any) -> list[Any]:
+        """Return the rows of a statement that reads. Raises BadBus."""
+        try:
+            return self._reader.execute(statement, values).fetchall()
+        except sqlite3.Error as error:
+            raise BadBus(f"cannot read the event log {self.file}: {error}") from None
+
     def _last(self) -> int:
-        return int(self._reader.execute("SELECT ifnull(max(sequence), 0) FROM events").fetchone()[0])
+        return int(self._rows("SELECT ifnull(max(sequence), 0) FROM events")[0][0])
+
+    def _count(self) -> int:
+        return int(self._rows("SELECT count(*) FROM events")[0][0])
 
     def read(self, after: int, types: Sequence[str], most: int) -> tuple[list[Delivery], int]:
         """Return stored events of these types, or of all, after a sequence, and the last sequence read. Raises BadBus."""
         chosen = f" AND type IN ({', '.join('?' * len(types))})" if types else ""
         statement = f"SELECT sequence, data FROM events WHERE sequence > ?{chosen} ORDER BY sequence LIMIT ?"
-        try:
-            rows = self._reader.execute(statement, (after, *types, most)).fetchall()
-        except sqlite3.Error as error:
-            raise BadBus(f"cannot read the event log {self.file}: {error}") from None
+        rows = self._rows(statement, after, *types, most)
         return deliveries_of(rows, self.file), rows[-1][0] if rows else after
 
     async def stored(self, seconds: float) -> None:
@@ -146,10 +153,9 @@ class LogBus:
 
     async def forget(self, seconds: float) -> str:
         """See `Bus`."""
-        before = self._reader.execute("SELECT count(*) FROM events").fetchone()[0]
+        before = self._count()
         await self._run("DELETE FROM events WHERE at < ?", (time.time() - seconds,))
-        after = self._reader.execute("SELECT count(*) FROM events").fetchone()[0]
-        return f"{before - after:,} of {before:,} events deleted"
+        return f"{before - self._count():,} of {before:,} events deleted"
 
     async def close(self) -> None:
         """See `Bus`."""

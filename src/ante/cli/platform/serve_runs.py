@@ -56,7 +56,8 @@ class ServeRuns:
     """Currency of the prices."""
 
     def run(self) -> int:
-        """Serve until Ctrl-C or SIGTERM. Raises CannotServe, BadAccess, StorageError."""
+        """Serve until Ctrl-C or SIGTERM. Raises CannotListen, BadAccess, StorageError."""
+        from ante.http.server import address
         from ante.serve.catalogue.runs import StoredRuns
         from ante.serve.catalogue.server import catalogue, runs_of
         from ante.serve.tokens import Tokens
@@ -78,7 +79,7 @@ class ServeRuns:
             tokens = Tokens(self.token_file, self.token_env)
             options = self.host, self.port, self.names, tokens, self.links
             with catalogue(runs, self.store, *options) as server:
-                print(f"http://{self.host}:{server.port}/   (Ctrl-C stops)", flush=True)
+                print(f"http://{address(self.host, server.port)}/   (Ctrl-C stops)", flush=True)
                 try:
                     server.serve_forever()
                 except KeyboardInterrupt:

@@ -18,6 +18,7 @@ from grpc_reflection.v1alpha import reflection
 from ante.errors import BalatroError
 from ante.events.publisher import Publisher, publishing_events
 from ante.http.metrics_page import metrics_page
+from ante.http.server import address
 from ante.serve.decisions.access import Access, DecodeCheck, TokenCheck
 from ante.serve.decisions.bus import answer_requests
 from ante.serve.decisions.desk import Desk
@@ -116,13 +117,13 @@ async def serving(desk: Desk, options: Options, publisher: Publisher | None = No
 
 def bind(server: grpc.aio.Server, host: str, port: int, credentials: grpc.ServerCredentials | None, option: str) -> int:
     """Let a server listen on a port, 0 for any free one; return the port. Raises CannotListen."""
-    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    place = address(host, port)
     try:
-        return server.add_secure_port(address, credentials) if credentials else server.add_insecure_port(address)
+        return server.add_secure_port(place, credentials) if credentials else server.add_insecure_port(place)
     except (RuntimeError, OverflowError):
         files = "; or a file of TLS is no PEM, or --tls-key not of --tls-cert" if credentials else ""
         raise CannotListen(
-            f"cannot listen on {address}: it is in use or not of this machine; choose another {option}{files}"
+            f"cannot listen on {place}: it is in use or not of this machine; choose another {option}{files}"
         ) from None
 
 

@@ -92,6 +92,19 @@ def test_requests_over_nats_have_the_answers_of_grpc(rules: StepwiseDecider, nat
     direct.close()
 
 
+def test_an_end_of_the_answers_on_the_bus_is_logged(
+    rules: StepwiseDecider, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def defective(*_: Any) -> None:
+        raise RuntimeError("a defect of the connection")
+
+    monkeypatch.setattr("ante.serve.decisions.server.answer_requests", defective)
+    with running(Desk(rules), events="nats://127.0.0.1:1") as server:
+        stub = server.stub()
+        assert stub.GetDecision(pb.GetDecisionRequest(query=asked("a"))).answer.decision.action == "select-blind"
+    assert "requests on the bus are no longer answered" in caplog.text and "a defect of the connection" in caplog.text
+
+
 @needs_nats
 def test_a_query_over_the_bus_is_decided_within_the_time_of_its_caller(nats: NatsServer) -> None:
     player = Controlled()

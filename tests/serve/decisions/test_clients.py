@@ -62,6 +62,17 @@ def test_a_query_that_is_too_large_does_not_stop_a_stream(
     assert asyncio.run(main()) == "select-blind"
 
 
+def test_a_stream_refuses_a_second_open_query_with_the_same_id(service: Running) -> None:
+    query = asked(new_id())
+
+    async def main() -> list[Any]:
+        async with DecisionStream(Address(service.address)) as stream, asyncio.timeout(10.0):
+            return await asyncio.gather(stream.decide(query), stream.decide(query), return_exceptions=True)
+
+    first, second = asyncio.run(main())
+    assert first.action == "select-blind" and second.code is grpc.StatusCode.ALREADY_EXISTS
+
+
 def test_a_token_may_end_with_a_new_line_and_has_no_other_characters_than_ascii(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

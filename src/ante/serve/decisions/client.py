@@ -250,6 +250,9 @@ class DecisionStream:
     async def decide(self, query: "pb.Query") -> "pb.Decision":
         """Return the decision of a query; waits for a lost server, so set a limit of time. Raises NoDecision."""
         check_size(pb.StreamDecisionsRequest(query=query))  # the server would end the stream, with all other queries
+        if query.request_id in self._open:
+            message = f"a query with the request_id {query.request_id[:64]} is open already"
+            raise NoDecision(grpc.StatusCode.ALREADY_EXISTS, message)
         future = asyncio.get_running_loop().create_future()
         self._open[query.request_id] = query, future
         self._unsent.put_nowait(query)

@@ -102,6 +102,7 @@ async def serving(desk: Desk, options: Options, publisher: Publisher | None = No
     for name in ("", SERVICE):
         await checks.set(name, health_pb2.HealthCheckResponse.SERVING)
     on_bus = asyncio.create_task(answer_requests(options.events, service.answer_on_bus))
+    on_bus.add_done_callback(log_failure)
     try:
         yield port
     finally:
@@ -113,6 +114,12 @@ async def serving(desk: Desk, options: Options, publisher: Publisher | None = No
         await probes.stop(None)
         await asyncio.gather(on_bus, return_exceptions=True)
         await desk.stop()
+
+
+def log_failure(task: "asyncio.Task[None]") -> None:
+    """Log why requests on the bus are no longer answered; the service goes on."""
+    if not task.cancelled() and (error := task.exception()):
+        LOG.error("requests on the bus are no longer answered", exc_info=error)
 
 
 def bind(server: grpc.aio.Server, host: str, port: int, credentials: grpc.ServerCredentials | None, option: str) -> int:

@@ -232,6 +232,31 @@ def test_a_repeated_query_has_the_same_answer_and_is_computed_once(service: Runn
     assert refusal(lambda: get(service, other))[0] is grpc.StatusCode.ALREADY_EXISTS
 
 
+def test_the_failure_of_a_forgotten_query_does_not_forget_its_repetition(
+    controlled: Controlled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ante.serve.decisions.desk.REMEMBERED", 1)
+
+    async def main() -> list[str]:
+        desk = Desk(controlled)
+        desk.start()
+        desk.rules_queue._most = 0  # so that a late query has no decision
+        controlled.go.clear()
+        calls = []
+        for name, seconds in (("a", 0.2), ("b", 5.0), ("a", 5.0)):  # the second one displaces the first
+            calls.append(asyncio.create_task(desk.decision(asked(name), seconds)))
+            await asyncio.sleep(0.02)
+        with pytest.raises(Refused, match="deadline"):
+            await calls[0]
+        kept = list(desk._answers)
+        controlled.go.set()
+        await asyncio.wait(calls)
+        await desk.stop()
+        return kept
+
+    assert asyncio.run(main()) == ["a"]
+
+
 def test_a_repeated_query_has_its_own_time(service: Running, controlled: Controlled) -> None:
     controlled.go.clear()
     query, stub = asked(new_id(), timeout=Duration(seconds=4)), service.stub()

@@ -107,7 +107,7 @@ def test_close_gives_up_after_its_time(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 class Defective:
-    """A bus that raises an error of no kind that the publisher knows."""
+    """A bus that raises an error that the publisher does not expect."""
 
     async def publish(self, event: Any) -> int:
         raise AssertionError("a defect\nof a library")

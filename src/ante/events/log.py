@@ -93,7 +93,7 @@ class LogBus:
                     results = written(db, works)
                     try:
                         self._loop.call_soon_threadsafe(self._acknowledge, works, results)
-                    except RuntimeError:  # the loop has ended without `close`: nobody waits for the results
+                    except RuntimeError:  # the loop has ended without `close`, and no future awaits the results
                         return
 
     def _acknowledge(self, works: list[Work], results: list[int] | sqlite3.Error) -> None:

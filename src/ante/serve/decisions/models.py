@@ -118,7 +118,7 @@ async def follow(source: Source, desk: Desk, seconds: float) -> None:
                 continue
             begin, tried, published = time.monotonic(), digest, True
             decider = await asyncio.to_thread(source.load, desk.decider)
-        except Exception as error:  # also of file systems and of PyTorch: the service goes on, and looks again
+        except Exception as error:  # also of file systems and of PyTorch: the service continues, and looks again
             why = str(error) if isinstance(error, BalatroError) else described(error)
             if desk.decider is None:
                 desk.missing = f"the model is missing: {why}"

@@ -117,7 +117,7 @@ async def serving(desk: Desk, options: Options, publisher: Publisher | None = No
 
 
 def log_failure(task: "asyncio.Task[None]") -> None:
-    """Log why requests on the bus are no longer answered; the service goes on."""
+    """Log why requests on the bus are no longer answered; the service continues."""
     if not task.cancelled() and (error := task.exception()):
         LOG.error("requests on the bus are no longer answered", exc_info=error)
 

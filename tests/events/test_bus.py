@@ -69,6 +69,28 @@ def test_a_consumer_continues_where_it_has_acknowledged(url: str) -> None:
     asyncio.run(run())
 
 
+def test_an_event_that_was_not_acknowledged_comes_again_although_later_ones_were(url: str) -> None:
+    async def run() -> None:
+        bus = await open_bus(url)
+        await published(bus, 1, 2, 3)
+        subscription = await bus.subscribe("mine", hold_seconds=1.0)
+        deliveries = await subscription.fetch()
+        assert len(deliveries) == 3
+        await subscription.done(deliveries[1:])
+        await bus.close()
+        bus = await open_bus(url)
+        again = await bus.subscribe("mine", hold_seconds=1.0)
+        found = await again.fetch(seconds=5.0)
+        assert found and found[0].event.run_state.steps == 1
+        await again.done(found)
+        await bus.close()
+        bus = await open_bus(url)
+        assert await steps_of(await bus.subscribe("mine", hold_seconds=1.0)) == []
+        await bus.close()
+
+    asyncio.run(run())
+
+
 def test_a_consumer_gets_its_kinds_only(url: str) -> None:
     async def run() -> None:
         bus = await open_bus(url)
@@ -182,6 +204,7 @@ def test_a_consumer_has_a_plain_name(url: str, name: str) -> None:
             "nats://me:secret@host:4222",
             "is no NATS server: use nats://HOST:PORT, with credentials in ANTE_EVENTS_TOKEN",
         ),
+        *[(f"nats://{each}", "is no NATS server") for each in ("host:99999", "host:0", "host:port", ":4222", "[::1")],
         ("nats://127.0.0.1:1", "cannot connect to nats://127.0.0.1:1: .*is nats-server running there"),
     ],
 )

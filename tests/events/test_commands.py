@@ -1,6 +1,7 @@
 """`ante events`, as a user runs it."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -21,13 +22,15 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "events.sqlite"
 
 
-@pytest.mark.parametrize("words", ["tail other.sqlite", "archive other.sqlite --to archive"])
+@pytest.mark.parametrize(
+    "words", ["tail other.sqlite", "archive other.sqlite --to archive", "prune other.sqlite --days 1"]
+)
 def test_a_log_that_does_not_exist_is_refused_and_not_created(
     words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert outcome(["events", *words.split()]) == 2
-    assert "there is no event log other.sqlite" in capsys.readouterr().err
+    assert re.search("there is no event log (or archive )?other.sqlite", capsys.readouterr().err)
     assert not list(tmp_path.iterdir())
 
 

@@ -4,11 +4,13 @@ import asyncio
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from ante.events.log import LogBus, stored_in
+from ante.events.log import VERSION, LogBus, stored_in
 from ante.events.opening import open_bus
 from ante.events.urls import BadBus
 from tests.events.conftest import state
@@ -83,3 +85,23 @@ def test_other_files_are_no_logs(tmp_path: Path) -> None:
         with pytest.raises(BadBus):
             stored_in(file, 10)
     assert database.read_bytes() == before
+
+
+@pytest.mark.parametrize("since", ["new", "all"])
+def test_a_damaged_log_is_reported(tmp_path: Path, since: Any) -> None:
+    file = tmp_path / "events.sqlite"
+    with closing(sqlite3.connect(file)) as db:
+        db.execute(f"PRAGMA user_version = {VERSION}")
+        db.execute("CREATE TABLE events (other INTEGER)")
+
+    async def run() -> None:
+        bus = LogBus(file)
+        for ask in (bus.forget(1.0), fetched(bus, since)):
+            with pytest.raises(BadBus, match=r"the event log .*events.sqlite: no such column"):
+                await ask
+        await bus.close()
+
+    async def fetched(bus: LogBus, since: Any) -> None:
+        await (await bus.subscribe(None, since=since)).fetch()
+
+    asyncio.run(run())

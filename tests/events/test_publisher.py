@@ -1,8 +1,12 @@
 """Publishing from a thread, and effects that happen once."""
 
 import re
+import sqlite3
+import threading
 import time
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -100,6 +104,54 @@ def test_close_gives_up_after_its_time(tmp_path: Path, monkeypatch: pytest.Monke
         publisher.put("ppo", pb.RunState(run="ppo"))
         publisher.close(0.5)
     assert said == [f"1 event not published to {server.url}, 1 published"]
+
+
+class Defective:
+    """A bus that raises an error that the publisher does not expect."""
+
+    async def publish(self, event: Any) -> int:
+        raise AssertionError("a defect\nof a library")
+
+    async def close(self) -> None:
+        pass
+
+
+def test_a_defect_of_a_bus_ends_publishing_and_not_the_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def opened(url: str) -> Defective:
+        return Defective()
+
+    monkeypatch.setattr(module, "open_bus", opened)
+    said = list[str]()
+    publisher = Publisher("bus", "test", notify=said.append)
+    for _ in range(3):
+        publisher.put("ppo", pb.RunState())
+        publisher._thread.join(0.5)
+    publisher.close()
+    ended = "bus is not published to any more: AssertionError: a defect"
+    assert said == [ended, "3 events not published to bus, 0 published"]
+    with pytest.raises(BadBus, match=ended), publishing_events("bus", "test", drops=False) as strict:
+        assert strict is not None
+        strict.put("ppo", pb.RunState())
+
+
+def test_a_log_that_another_process_holds_is_left_without_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    errors, file, said = list[Any](), tmp_path / "events.sqlite", list[str]()
+    monkeypatch.setattr(threading, "excepthook", errors.append)
+    publisher = Publisher(str(file), "test", notify=said.append)
+    publisher.put("ppo", pb.RunState())
+    while not publisher.acknowledged:
+        time.sleep(0.01)
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        publisher.put("ppo", pb.RunState())
+        publisher.close(0.2)
+    writers = [each for each in threading.enumerate() if each.name == "event-log"]
+    for each in writers:
+        each.join(10.0)
+    assert not any(each.is_alive() for each in writers) and errors == []
+    assert said == [f"1 event not published to {file}, 1 published"]
 
 
 def test_an_effect_happens_once_and_with_its_event(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from ante.errors import BalatroError
-from ante.watch.serve import CannotServe, server_of
+from ante.http.server import CannotListen
+from ante.watch.serve import server_of
 
 VIDEO = bytes(range(256)) * 5
 
@@ -100,5 +101,5 @@ def test_what_is_not_there_is_fetched(port: int) -> None:
 
 
 def test_a_taken_port_is_a_sentence(port: int, tmp_path: Path) -> None:
-    with pytest.raises(CannotServe, match="choose another --port"):
+    with pytest.raises(CannotListen, match="choose another --port"):
         server_of(tmp_path, port)

@@ -91,7 +91,10 @@ class LogBus:
                 works = [work for work in batch if work is not None]
                 if works:
                     results = written(db, works)
-                    self._loop.call_soon_threadsafe(self._acknowledge, works, results)
+                    try:
+                        self._loop.call_soon_threadsafe(self._acknowledge, works, results)
+                    except RuntimeError:  # the loop has ended without `close`, and no future awaits the results
+                        return
 
     def _acknowledge(self, works: list[Work], results: list[int] | sqlite3.Error) -> None:
         """Resolve the futures of a transaction; in the event loop."""
@@ -112,24 +115,31 @@ class LogBus:
         types, start = types_of(kind) if kind else [], self._last() if since == "new" else 0
         if consumer is not None:
             check_consumer(consumer)
-            known = self._reader.execute("SELECT sequence FROM consumers WHERE name = ?", (consumer,)).fetchone()
-            if known is None:
+            known = self._rows("SELECT sequence FROM consumers WHERE name = ?", consumer)
+            if not known:
                 await self._run(ADVANCE, (consumer, start))
             else:
-                start = known[0]
+                start = known[0][0]
         return LogSubscription(self, consumer, types, start)
 
+    def _rows(self, statement: str, *values: Any) -> list[Any]:
+        """Return the rows of a statement that reads. Raises BadBus."""
+        try:
+            return self._reader.execute(statement, values).fetchall()
+        except sqlite3.Error as error:
+            raise BadBus(f"cannot read the event log {self.file}: {error}") from None
+
     def _last(self) -> int:
-        return int(self._reader.execute("SELECT ifnull(max(sequence), 0) FROM events").fetchone()[0])
+        return int(self._rows("SELECT ifnull(max(sequence), 0) FROM events")[0][0])
+
+    def _count(self) -> int:
+        return int(self._rows("SELECT count(*) FROM events")[0][0])
 
     def read(self, after: int, types: Sequence[str], most: int) -> tuple[list[Delivery], int]:
         """Return stored events of these types, or of all, after a sequence, and the last sequence read. Raises BadBus."""
         chosen = f" AND type IN ({', '.join('?' * len(types))})" if types else ""
         statement = f"SELECT sequence, data FROM events WHERE sequence > ?{chosen} ORDER BY sequence LIMIT ?"
-        try:
-            rows = self._reader.execute(statement, (after, *types, most)).fetchall()
-        except sqlite3.Error as error:
-            raise BadBus(f"cannot read the event log {self.file}: {error}") from None
+        rows = self._rows(statement, after, *types, most)
         return deliveries_of(rows, self.file), rows[-1][0] if rows else after
 
     async def stored(self, seconds: float) -> None:
@@ -143,10 +153,9 @@ class LogBus:
 
     async def forget(self, seconds: float) -> str:
         """See `Bus`."""
-        before = self._reader.execute("SELECT count(*) FROM events").fetchone()[0]
+        before = self._count()
         await self._run("DELETE FROM events WHERE at < ?", (time.time() - seconds,))
-        after = self._reader.execute("SELECT count(*) FROM events").fetchone()[0]
-        return f"{before - after:,} of {before:,} events deleted"
+        return f"{before - self._count():,} of {before:,} events deleted"
 
     async def close(self) -> None:
         """See `Bus`."""
@@ -207,6 +216,7 @@ class LogSubscription:
 
     def __init__(self, bus: LogBus, consumer: str | None, types: Sequence[str], after: int) -> None:
         self._bus, self._consumer, self._types, self._after = bus, consumer, types, after
+        self._unhandled = set[int]()  # delivered to this consumer and not acknowledged
 
     async def fetch(self, most: int = 256, seconds: float = 1.0) -> list[Delivery]:
         """See `Subscription`."""
@@ -215,6 +225,7 @@ class LogSubscription:
             before = self._after
             found, self._after = self._bus.read(before, self._types, most)
             if found:
+                self._unhandled.update(each.sequence for each in found if self._consumer)
                 return found
             if self._after > before:  # all of them are of unknown kinds
                 continue
@@ -227,7 +238,8 @@ class LogSubscription:
     async def done(self, deliveries: Sequence[Delivery]) -> None:
         """See `Subscription`."""
         if self._consumer and deliveries:
-            await self._bus.advance(self._consumer, max(each.sequence for each in deliveries))
+            self._unhandled.difference_update(each.sequence for each in deliveries)
+            await self._bus.advance(self._consumer, min(self._unhandled, default=self._after + 1) - 1)
 
     async def close(self) -> None:
         """See `Subscription`."""

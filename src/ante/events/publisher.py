@@ -1,9 +1,10 @@
 """Publishing from code without an event loop: a thread that sends events, with a bounded number of them in memory."""
 
 import asyncio
+import logging
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from ante.events.bus import Bus
@@ -11,8 +12,9 @@ from ante.events.messages import BadEvent, event_of
 from ante.events.opening import open_bus
 from ante.events.urls import BadBus
 from ante.events.v1 import events_pb2 as pb
-from ante.messages import masked, number_of
+from ante.messages import described, masked, number_of
 
+LOG = logging.getLogger(__name__)
 ROOM = 4_096  # events that wait for their acknowledgement
 SENDERS = 64
 WAIT_SECONDS = 60.0  # for room
@@ -68,7 +70,11 @@ class Publisher:
         elif not self._room.acquire(timeout=WAIT_SECONDS):
             raise BadBus(f"{self.url} has acknowledged no event for {WAIT_SECONDS:g} seconds: is it reachable?")
         self._check()
-        self._loop.call_soon_threadsafe(self._waiting.put_nowait, event)
+        self._queue(event)
+
+    def _queue(self, event: "pb.Event | None") -> None:
+        with suppress(RuntimeError):  # the loop has ended: `close` counts the event
+            self._loop.call_soon_threadsafe(self._waiting.put_nowait, event)
 
     def _check(self) -> None:
         if self._error and not self._drops:
@@ -86,6 +92,10 @@ class Publisher:
                 self._runner.run(self._send_all())
         except asyncio.CancelledError:
             pass  # by `close`, which reports what was not sent
+        except Exception as error:  # of a library: the caller must not end because events cannot be published
+            LOG.exception("the thread that publishes to %s has ended", self.url)
+            self._error = BadBus(f"{self.url} is not published to any more: {described(error)}")
+            self._report(str(self._error))
         finally:
             self._opened.set()
 
@@ -125,7 +135,7 @@ class Publisher:
         """Wait until all events are acknowledged, at most for this time. Raises BadBus if some are not, unless dropped."""
         if self._thread.is_alive():
             for _ in range(SENDERS):
-                self._loop.call_soon_threadsafe(self._waiting.put_nowait, None)
+                self._queue(None)
             self._thread.join(seconds)
             if self._thread.is_alive() and self._task:
                 self._loop.call_soon_threadsafe(self._task.cancel)

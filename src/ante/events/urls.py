@@ -1,6 +1,7 @@
 """URLs of event buses, and names of their consumers."""
 
 import re
+from urllib.parse import urlsplit
 
 from ante.errors import BalatroError, shown
 
@@ -25,7 +26,7 @@ def is_questdb(url: str) -> bool:
 
 def check_bus(url: str) -> str:
     """Return the URL of a bus: nats://HOST:PORT, tls://HOST:PORT, or the path of a file. Raises BadBus."""
-    if is_nats(url) and not NATS.fullmatch(url):
+    if is_nats(url) and not (NATS.fullmatch(url) and has_address(url)):
         raise BadBus(
             f"{shown(url.partition('://')[0])}://... is no NATS server: use nats://HOST:PORT, with credentials in "
             "ANTE_EVENTS_TOKEN or ANTE_EVENTS_CREDENTIALS"
@@ -33,6 +34,15 @@ def check_bus(url: str) -> str:
     if not url or ("://" in url and not is_nats(url)):
         raise BadBus(f"{shown(url)} is no event bus: use nats://HOST:PORT, or the path of a file for a local log")
     return url
+
+
+def has_address(url: str) -> bool:
+    """Return whether a URL has a host, and a port from 1 to 65535 if any."""
+    try:
+        parts = urlsplit(url)
+        return bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 def check_consumer(name: str) -> None:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ante.errors import BalatroError
-from ante.http.server import LOOPBACK, HttpServer
+from ante.http.server import LOOPBACK, CannotListen, HttpServer
 
 
 class CannotServe(BalatroError, OSError):
@@ -31,10 +31,9 @@ def metrics_page(registry: CollectorRegistry, setting: str, port: int, host: str
 
     try:
         server = HttpServer([Route("/metrics", scrape)], host, port, names=None)
-    except (OSError, OverflowError) as error:
-        why = getattr(error, "strerror", None) or error
+    except CannotListen as error:
         raise CannotServe(
-            f"{setting} {port} cannot be used at {host!r} ({why}): choose another, or 0 to disable it"
+            f"{setting} {port} cannot be used at {host!r} ({error.why}): choose another, or 0 to disable it"
         ) from None
     thread = threading.Thread(target=server.serve_forever, name="metrics", daemon=True)
     with server:

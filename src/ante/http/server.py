@@ -14,6 +14,8 @@ from starlette.types import Receive
 from uvicorn import Config, Server
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from ante.errors import BalatroError
+
 LOOPBACK = "127.0.0.1"
 OWN_NAMES = (LOOPBACK, "localhost", "[::1]")  # Host headers of local requests
 CONNECTIONS = 128  # concurrent connections; further ones are closed
@@ -27,6 +29,32 @@ HEADERS = [
     ("Cross-Origin-Opener-Policy", "same-origin"),
     ("X-Frame-Options", "DENY"),
 ]
+
+
+class CannotListen(BalatroError, OSError):
+    """A server cannot listen at an address and port.
+
+    Attributes:
+        why: The cause, without the address.
+    """
+
+    def __init__(self, host: str, port: int, why: str) -> None:
+        super().__init__(f"cannot listen on {address(host, port)}: {why}; choose another --port")
+        self.why = why
+
+
+def address(host: str, port: int) -> str:
+    """Return host and port as in a URL."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens. Raises CannotListen."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=CONNECTIONS)
+    except (OSError, OverflowError) as error:
+        raise CannotListen(host, port, getattr(error, "strerror", None) or str(error)) from None
 
 
 class BoundedProtocol(H11Protocol):
@@ -81,7 +109,7 @@ class BoundedProtocol(H11Protocol):
 
 
 class HttpServer:
-    """A server that listens from construction and serves in `serve_forever`. Raises OSError, OverflowError.
+    """A server that listens from construction and serves in `serve_forever`. Raises CannotListen.
 
     routes   Starlette's routes
     port     0 for any free port; or a list of ports, `ports` has those in use
@@ -107,8 +135,8 @@ class HttpServer:
         self._sockets: list[socket.socket] = []
         try:
             for each in [port] if isinstance(port, int) else port:
-                self._sockets.append(socket.create_server((host, each), backlog=CONNECTIONS))
-        except (OSError, OverflowError):
+                self._sockets.append(listen(host, each))
+        except CannotListen:
             self.__exit__()
             raise
         self.ports: list[int] = [each.getsockname()[1] for each in self._sockets]

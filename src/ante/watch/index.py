@@ -142,7 +142,7 @@ def index_script() -> str:
 
 
 def index_server(folder: Path, port: int = 0, seconds: float = POLL_SECONDS) -> HttpServer:
-    """Return a server of the page and of the runs' reports, videos and posters. Raises CannotServe."""
+    """Return a server of the page and of the runs' reports, videos and posters. Raises CannotListen."""
     pages = Pages(LiveRuns(folder, seconds), folder.absolute().name)
     return listening(pages.routes(), port, index_policy())
 

@@ -16,7 +16,7 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
 from ante.errors import BalatroError
-from ante.http.server import LOOPBACK, HttpServer
+from ante.http.server import HttpServer
 from ante.watch.gallery import FOLDER
 from ante.watch.live import LiveRun
 from ante.watch.pages import stored
@@ -28,10 +28,6 @@ Fetch = Callable[[str], None]
 LOG = logging.getLogger(__name__)
 
 
-class CannotServe(BalatroError, OSError):
-    """The server cannot listen on the port."""
-
-
 def server_of(
     folder: Path,
     port: int = 0,
@@ -39,7 +35,7 @@ def server_of(
     report: Path | None = None,
     live: LiveRun | None = None,
 ) -> HttpServer:
-    """Return a server that listens; `serve_forever` answers requests. Raises CannotServe.
+    """Return a server that listens; `serve_forever` answers requests. Raises CannotListen.
 
     folder  holds the files that the report names
     port    0 for any free port
@@ -54,12 +50,9 @@ def server_of(
 
 
 def listening(routes: Sequence[Route], port: int, allowed: str) -> HttpServer:
-    """Return a server that listens on the loopback interface, with this Content-Security-Policy. Raises CannotServe."""
+    """Return a server that listens on the loopback interface, with this Content-Security-Policy. Raises CannotListen."""
     security = ("Content-Security-Policy", f"{allowed}; frame-ancestors 'none'")
-    try:
-        return HttpServer(routes, port=port, headers=(security, ("Cache-Control", "no-cache")))
-    except (OSError, OverflowError) as error:
-        raise CannotServe(f"cannot listen on {LOOPBACK}:{port}: {error}; choose another --port") from None
+    return HttpServer(routes, port=port, headers=(security, ("Cache-Control", "no-cache")))
 
 
 def live_routes(live: LiveRun | None) -> list[Route]:

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from ante.serve.balatrobot.server import LARGEST_BODY, CannotListen, server_of
+from ante.http.server import CannotListen
+from ante.serve.balatrobot.server import LARGEST_BODY, server_of
 from ante.serve.balatrobot.session import Session
 
 

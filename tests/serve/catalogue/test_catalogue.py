@@ -5,20 +5,24 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ante.cli.platform.serve_runs import ServeRuns
+from ante.http.server import HttpServer
 from ante.serve.catalogue.mirror import LARGEST, Mirror
 from ante.serve.catalogue.server import catalogue
 from ante.serve.tokens import BadAccess, Tokens
 from ante.storage.errors import Unreachable
 from ante.storage.local import LocalStore
+from ante.storage.store import Stat
 from ante.watch.index import LiveRuns
-from ante.watch.runs import read_run
+from ante.watch.runs import CONFIG, read_run
 from tests.serve.catalogue.conftest import VIDEO, ask, basic, serving, until
 from tests.watch.test_runs import make
 
@@ -203,6 +207,40 @@ def test_the_cost_of_a_run_follows_from_its_settings(tmp_path: Path) -> None:
     assert ServeRuns(cpu_hour=0.10).cost(run) == "0.90 USD"
     assert ServeRuns(cpu_hour=0.10, gpu_hour=2.0, currency="EUR").cost(run) == "0.90 EUR"
     assert ServeRuns().cost(run) == ""
+
+
+class SlowStore:
+    """A store of many runs, which notes what is copied."""
+
+    url = "s3://bucket/runs"
+
+    def __init__(self) -> None:
+        self.copied = list[str]()
+
+    def list(self, prefix: str) -> Iterator[Stat]:
+        return (Stat(f"run{number}/{CONFIG}", 3, None, 1.0) for number in range(200))
+
+    def get_file(self, key: str, file: Path) -> None:
+        self.copied.append(key)
+        time.sleep(0.05)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("{}\n")
+
+
+def test_a_stop_ends_the_copying_of_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = SlowStore()
+
+    def interrupted(_: HttpServer) -> None:
+        until(lambda: bool(store.copied))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ante.storage.opening.open_store", lambda _: store)
+    monkeypatch.setattr(HttpServer, "serve_forever", interrupted)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert ServeRuns("s3://bucket/runs", port=0).run() == 0
+    copied = len(store.copied)
+    time.sleep(0.3)
+    assert len(store.copied) == copied < 200 and list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.slow

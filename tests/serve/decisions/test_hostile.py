@@ -17,8 +17,8 @@ from ante.engine.core.state import Phase, new_states, save_state
 from ante.env.replay import Heading, write_replay
 from ante.serve.decisions import positions
 from ante.serve.decisions.deciders import StepwiseDecider
-from ante.serve.decisions.positions import MOST_DECISIONS, Refused, Runs, position_of
-from ante.serve.decisions.service import MESSAGE_BYTES, MOST_QUERIES
+from ante.serve.decisions.positions import MESSAGE_BYTES, MOST_DECISIONS, Refused, Runs, position_of
+from ante.serve.decisions.service import MOST_QUERIES
 from ante.serve.decisions.v1 import decisions_pb2 as pb
 from ante.serve.decisions.v1.decisions_pb2_grpc import DecisionServiceStub
 from tests.serve.decisions.conftest import Controlled, Running, asked, eventually, refusal

@@ -146,6 +146,28 @@ def publish(run: Path, steps: int) -> None:
     save_checkpoint(run / "checkpoints", steps, lambda at: write_policy(policy, config, at), facts, best=True)
 
 
+def test_an_error_of_the_file_system_does_not_end_the_following(
+    rules: StepwiseDecider, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Failing:
+        name, looks = "run", 0
+
+        def digest(self) -> str:
+            self.looks += 1
+            raise PermissionError(13, "Permission denied", "runs/ppo")
+
+    async def main() -> None:
+        source = Failing()
+        following = asyncio.create_task(follow(source, Desk(rules), 0.01))  # type: ignore[arg-type]
+        async with asyncio.timeout(5.0):
+            while source.looks < 3:
+                await asyncio.sleep(0.01)
+        following.cancel()
+
+    asyncio.run(main())
+    assert "the new model of run cannot be loaded, and the present one stays: PermissionError" in caplog.text
+
+
 def test_a_run_is_followed_and_a_damaged_checkpoint_is_not_served(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", {**TINY})
     source = Source(str(run))

@@ -147,6 +147,19 @@ def test_work_that_expired_or_was_abandoned_while_it_waited_is_not_computed() ->
     assert asyncio.run(main()) == (grpc.StatusCode.DEADLINE_EXCEEDED, "good") and computed == ["good"]
 
 
+def test_work_that_has_ended_takes_no_place_in_the_queue() -> None:
+    async def main() -> int:
+        queue, loop = Batcher(lambda _: [], 64, 3), asyncio.get_running_loop()
+        for number in range(9):  # the player is busy with another batch, so nothing is taken from the queue
+            work = Work(asked(f"late{number}"), time.monotonic() + 60, loop.create_future())
+            queue.put(work)
+            work.done.cancel()  # the rules decide
+            await asyncio.sleep(0)
+        return len(queue)
+
+    assert asyncio.run(main()) == 0
+
+
 def test_a_stopped_queue_refuses_what_waits_and_the_batch_in_progress() -> None:
     computing, go = threading.Event(), threading.Event()
 
@@ -217,6 +230,44 @@ def test_a_repeated_query_has_the_same_answer_and_is_computed_once(service: Runn
     assert all(each == answers[0] for each in answers) and controlled.sizes == [1]
     other = pb.Query(request_id=query.request_id, run=pb.Run(seed="OTHER"))
     assert refusal(lambda: get(service, other))[0] is grpc.StatusCode.ALREADY_EXISTS
+
+
+def test_the_failure_of_a_forgotten_query_does_not_forget_its_repetition(
+    controlled: Controlled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ante.serve.decisions.desk.REMEMBERED", 1)
+
+    async def main() -> list[str]:
+        desk = Desk(controlled)
+        desk.start()
+        desk.rules_queue._most = 0  # so that a late query has no decision
+        controlled.go.clear()
+        calls = []
+        for name, seconds in (("a", 0.2), ("b", 5.0), ("a", 5.0)):  # the second one displaces the first
+            calls.append(asyncio.create_task(desk.decision(asked(name), seconds)))
+            await asyncio.sleep(0.02)
+        with pytest.raises(Refused, match="deadline"):
+            await calls[0]
+        kept = list(desk._answers)
+        controlled.go.set()
+        await asyncio.wait(calls)
+        await desk.stop()
+        return kept
+
+    assert asyncio.run(main()) == ["a"]
+
+
+def test_a_repeated_query_has_its_own_time(service: Running, controlled: Controlled) -> None:
+    controlled.go.clear()
+    query, stub = asked(new_id(), timeout=Duration(seconds=4)), service.stub()
+    first = stub.GetDecision.future(pb.GetDecisionRequest(query=query))
+    eventually(lambda: controlled.sizes == [1])
+    again = asked(query.request_id, timeout=Duration(nanos=200_000_000))
+    begin = time.monotonic()
+    assert refusal(lambda: get(service, again))[0] is grpc.StatusCode.DEADLINE_EXCEEDED
+    assert time.monotonic() - begin < 2.0
+    controlled.go.set()
+    assert first.result(5).answer.decision.strategy == pb.STRATEGY_POLICY
 
 
 def test_a_caller_that_gives_up_does_not_take_the_answer_from_another(service: Running, controlled: Controlled) -> None:

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import socket
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 pytest.importorskip("strawberry")
+from ante.cli import outcome
 from ante.http.server import HttpServer
 from ante.knowledge import queries
 from ante.knowledge.schema import SEEN, SEEN_WITH
@@ -121,13 +123,33 @@ def test_a_bad_or_costly_query_is_a_sentence(server: HttpServer, query: str, wor
     assert "Traceback" not in json.dumps(reply) and ".py" not in json.dumps(reply)
 
 
-def test_a_broken_graph_is_reported_without_internals(monkeypatch: pytest.MonkeyPatch, server: HttpServer) -> None:
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        ({"limit": "five"}, "Int cannot represent non-integer value: 'five'"),
+        ({"limit": "\ud800"}, "Int cannot represent non-integer value"),
+        ({}, "Expected a value of non-null type 'Int!'"),
+    ],
+)
+def test_a_wrong_variable_is_explained_to_the_client_and_not_logged(
+    server: HttpServer, variables: dict[str, Any], words: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    query = "query($limit: Int!) { top(limit: $limit) { one } }"
+    status, reply = send(server, json.dumps({"query": query, "variables": variables}).encode())
+    assert status == 200 and words in reply["errors"][0]["message"]
+    assert caplog.records == []
+
+
+def test_a_broken_graph_is_reported_without_internals(
+    monkeypatch: pytest.MonkeyPatch, server: HttpServer, caplog: pytest.LogCaptureFixture
+) -> None:
     def broken(*_: Any) -> Any:
         raise RuntimeError("/secret/path is gone")
 
     monkeypatch.setattr(queries, "top", broken)
     reply = ask(server, "{ top { one } }")
     assert [error["message"] for error in reply["errors"]] == ["internal error: see the log of the server"]
+    assert "/secret/path is gone" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -153,3 +175,28 @@ def test_the_schema_is_served(server: HttpServer) -> None:
     connection.request("GET", "/schema.graphql")
     text = connection.getresponse().read().decode()
     assert "type Query {" in text and "type Mutation" not in text
+
+
+def test_a_taken_port_is_a_sentence(server: HttpServer, capsys: pytest.CaptureFixture[str]) -> None:
+    assert outcome(["serve", "graphql", "--port", str(server.port)]) == 2
+    assert f"cannot listen on 127.0.0.1:{server.port}: Address already in use" in capsys.readouterr().err
+
+
+def has_ipv6() -> bool:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        return False
+    return True
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="this machine has no IPv6")
+def test_a_server_listens_on_ipv6_too(graph: Knowledge) -> None:
+    with server_of(graph.backend, "::1") as found:
+        thread = threading.Thread(target=found.serve_forever)
+        thread.start()
+        connection = http.client.HTTPConnection("::1", found.port, timeout=10)
+        connection.request("GET", "/schema.graphql")
+        assert connection.getresponse().status == 200
+        found.shutdown()
+        thread.join(10)

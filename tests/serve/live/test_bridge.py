@@ -1,9 +1,12 @@
 """Players of Ante in a game behind the protocol, compared with the engine call by call."""
 
 import json
+import re
 import socket
+import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -172,6 +175,24 @@ def test_the_patience_includes_the_time_in_which_a_hanging_server_is_called() ->
         assert 1.0 <= time.monotonic() - begin < 3.0
 
 
+def test_a_reply_that_comes_byte_by_byte_is_given_up() -> None:
+    def drip(listening: socket.socket) -> None:
+        connection, _ = listening.accept()
+        with connection, suppress(OSError):
+            connection.recv(1 << 16)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")
+            for _ in range(100):
+                connection.sendall(b" ")
+                time.sleep(0.1)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=drip, args=[listening], daemon=True).start()
+        begin = time.monotonic()
+        with pytest.raises(Unreachable, match=r"^no complete reply from .* in 0.5 seconds"):
+            Client(f"http://127.0.0.1:{listening.getsockname()[1]}", seconds=0.5).call("health")
+        assert time.monotonic() - begin < 5.0
+
+
 @pytest.mark.parametrize("reply", [None, [], {}, {"error": 5}, {"error": {"message": "x"}}])
 def test_a_reply_that_is_none_of_the_protocol_is_named(reply: Any) -> None:
     with pytest.raises(Unreachable, match="not JSON-RPC"):
@@ -229,6 +250,24 @@ def test_a_recording_replaces_no_other_one(tmp_path: Path, capsys: pytest.Captur
     (tmp_path / "game.res.jsonl").write_text("{}\n")
     assert outcome(words) == 2 and "game.res.jsonl exists: give the new recording" in capsys.readouterr().err
     assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("game.res.jsonl", "{}\n")]
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--record", "{}/none/game"], "cannot write .*none/game.req.jsonl: there is no folder"),
+        (["--record", "{}/old"], "old.res.jsonl exists: give the new recording another name"),
+        (["--record", "/"], "is not the name of a recording"),
+        (["--record", "{}/new", "--check", "{}/old"], "--check plays no game that --record could write"),
+    ],
+)
+def test_a_recording_is_checked_before_the_player_is_loaded(
+    words: list[str], why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "old.res.jsonl").touch()
+    given = [word.format(tmp_path) for word in words]
+    assert outcome(["live", "http://127.0.0.1:1", "--player", "no/such:Player", *given]) == 2
+    assert re.search(why, capsys.readouterr().err)
 
 
 def test_differences_are_named_by_their_place() -> None:

@@ -298,6 +298,8 @@ class Prune:
         from ante.storage.opening import open_store
 
         seconds = 86_400 * self.days
+        if "://" not in self.place and not Path(self.place).exists():
+            raise BalatroError(f"there is no event log or archive {self.place}: give the file or the folder of one")
         if not is_nats(self.place) and not Path(self.place).is_file():
             files = archive.forget(open_store(self.place), seconds)
             print(f"{self.place}: {files:,} files deleted")

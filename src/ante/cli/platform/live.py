@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from pydantic import AfterValidator
 from tyro.conf import Positional, arg
 
 from ante.cli.options import Count, Number, Seconds, Stake
@@ -13,6 +14,17 @@ from ante.errors import BalatroError
 
 if TYPE_CHECKING:
     from ante.serve.live.bridge import Bridge
+
+
+def new_recording(name: Path) -> Path:
+    """Return the name of a recording whose files can be written, for a check before the player is loaded.
+
+    Raises BalatroError if one exists or cannot be written.
+    """
+    from ante.serve.live.client import check_new
+
+    check_new(name)
+    return name
 
 
 @dataclass(frozen=True)
@@ -45,7 +57,7 @@ class Live:
     """Stake from 1 (White) to 8 (Gold)."""
     patience: Seconds = 60.0
     """Seconds in which a game that does not reply can start again."""
-    record: Path | None = None
+    record: Annotated[Path, AfterValidator(new_recording)] | None = None
     """Write all requests and replies to the new files RECORD.req.jsonl and RECORD.res.jsonl."""
     check: Path | None = None
     """Play no game: send the requests of CHECK.req.jsonl and compare the replies with CHECK.res.jsonl."""
@@ -60,6 +72,8 @@ class Live:
 
         if self.seed is not None and (self.games != 1 or self.draw):
             raise BalatroError("--seed names the one game that is played: leave out --games and --draw")
+        if self.check and self.record:
+            raise BalatroError("--check plays no game that --record could write: leave one of them out")
         client = Client(self.url)
         if self.check:
             equal, why = check_recording(self.check, client.exchange)

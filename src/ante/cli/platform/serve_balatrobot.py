@@ -43,7 +43,7 @@ class ServeBalatrobot:
 
     def run(self) -> int:
         """Serve until Ctrl-C."""
-        from ante.http.server import LOOPBACK
+        from ante.http.server import LOOPBACK, address
         from ante.serve.balatrobot.dialects import DIALECTS
         from ante.serve.balatrobot.server import server_of, warm_up
         from ante.serve.balatrobot.session import Session
@@ -56,7 +56,7 @@ class ServeBalatrobot:
         warm_up()
         with server_of(sessions, self.host, self.port, self.names, self.testing) as server:
             for port in server.ports:
-                print(f"http://{self.host}:{port}/", flush=True)
+                print(f"http://{address(self.host, port)}/", flush=True)
             print("Ctrl-C stops", flush=True)
             try:
                 server.serve_forever()

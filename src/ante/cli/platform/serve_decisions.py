@@ -75,6 +75,7 @@ class ServeDecisions:
         import asyncio
         import logging
 
+        from ante.http.server import address
         from ante.serve.decisions.access import Access
         from ante.serve.decisions.models import Source
         from ante.serve.decisions.server import Options, run
@@ -97,7 +98,9 @@ class ServeDecisions:
         source = Source(self.player, self.checkpoint, self.search, self.hints)
 
         def listening(port: int) -> None:
-            print(f"ante: serving decisions of {self.player} at {self.host}:{port}", file=sys.stderr, flush=True)
+            print(
+                f"ante: serving decisions of {self.player} at {address(self.host, port)}", file=sys.stderr, flush=True
+            )
 
         asyncio.run(run(source, options, listening))
         return 0

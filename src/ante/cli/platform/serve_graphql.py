@@ -26,12 +26,13 @@ class ServeGraphql:
     """Host names by which clients reach the server, in addition to localhost."""
 
     def run(self) -> int:
-        """Serve until Ctrl-C. Raises StoreUnavailable."""
+        """Serve until Ctrl-C. Raises StoreUnavailable, CannotListen."""
         from ante.cli.games.know_store import opened
+        from ante.http.server import address
         from ante.serve.graphql.server import server_of
 
         with opened(self.store) as graph, server_of(graph.backend, self.host, self.port, self.names) as server:
-            print(f"http://{self.host}:{server.port}/graphql\nCtrl-C stops", flush=True)
+            print(f"http://{address(self.host, server.port)}/graphql\nCtrl-C stops", flush=True)
             try:
                 server.serve_forever()
             except KeyboardInterrupt:

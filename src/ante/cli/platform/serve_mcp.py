@@ -38,11 +38,7 @@ class ServeMcp:
         if self.port is None:
             server.run()
             return 0
-        try:
-            serving = http_server(server, self.port)
-        except (OSError, OverflowError) as error:
-            raise BalatroError(f"cannot listen on port {self.port}: {error}; choose another --port") from None
-        with serving:
+        with http_server(server, self.port) as serving:
             print(f"http://127.0.0.1:{serving.port}{PATH}\nCtrl-C stops", flush=True)
             try:
                 serving.serve_forever()

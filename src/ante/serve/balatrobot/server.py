@@ -11,7 +11,6 @@ from typing import Any
 from starlette.routing import Mount
 from starlette.types import Receive, Scope, Send
 
-from ante.errors import BalatroError
 from ante.http.server import LOOPBACK, OWN_NAMES, HttpServer, body_of
 from ante.serve.balatrobot.methods import answer, methods_of
 from ante.serve.balatrobot.openrpc import document
@@ -31,10 +30,6 @@ WARM_UP: tuple[tuple[str, dict[str, Any]], ...] = (
     ("next_round", {}),
 )
 LOG = logging.getLogger(__name__)
-
-
-class CannotListen(BalatroError, OSError):
-    """The server cannot listen on a port."""
 
 
 class Desk:
@@ -127,9 +122,6 @@ def server_of(
     """
     app = Sessions({})
     ports = [port and port + i for i in range(len(sessions))]
-    try:
-        server = HttpServer([Mount("/", app)], host, ports, (*OWN_NAMES, host, *names))
-    except (OSError, OverflowError) as wrong:
-        raise CannotListen(f"cannot listen on {host}:{port}: {wrong}; choose another --port") from None
+    server = HttpServer([Mount("/", app)], host, ports, (*OWN_NAMES, host, *names))
     app.desks |= {each: Desk(session, testing) for each, session in zip(server.ports, sessions, strict=True)}
     return server

@@ -40,6 +40,13 @@ class Mirror:
         self.there: dict[str, Stat] = {}
         self.videos: Counter[str] = Counter()
         self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+        self._copying, self._closed = threading.Lock(), False
+
+    def close(self) -> None:
+        """Copy no further runs, and wait for those that are being copied."""
+        self._closed = True
+        with self._copying:
+            pass
 
     def refresh(self) -> None:
         """List the store, copy what changed and remove runs that no longer exist. Raises StorageError."""
@@ -54,7 +61,7 @@ class Mirror:
         )
         self.there = there
         self.remove_others(runs)
-        with ThreadPoolExecutor(THREADS) as pool:
+        with self._copying, ThreadPoolExecutor(THREADS) as pool:
             results = pool.map(self.bring_listed, runs)
             self.failed = {name or self.folder.name: why for name, why in zip(runs, results, strict=True) if why}
         if len(found) > len(runs):
@@ -65,6 +72,8 @@ class Mirror:
 
     def bring_listed(self, name: str) -> str:
         """Copy the files of a run that the list shows; return why it failed, empty if it did not."""
+        if self._closed:
+            return "the server stops"
         try:
             self.bring(name, reversed(RUN_FILES))  # the settings last: with them the folder is one of a run
         except (BalatroError, OSError) as error:

@@ -25,7 +25,7 @@ from ante.storage.store import Stat, Store, under
 from ante.watch.index import LiveRuns, Pages, index_policy
 from ante.watch.live import POLL_SECONDS, STORE_SECONDS
 from ante.watch.runs import RunSummary
-from ante.watch.serve import MEDIA, TYPES, CannotServe
+from ante.watch.serve import MEDIA, TYPES
 
 HEALTH = "/healthz"
 BLOCK = 1 << 20  # bytes that are read from the store at once
@@ -44,7 +44,7 @@ def catalogue(
     tokens: Tokens | None = None,
     links: bool = False,
 ) -> HttpServer:
-    """Return a server that listens. Raises CannotServe, BadAccess.
+    """Return a server that listens. Raises CannotListen, BadAccess.
 
     names   accepted Host headers in addition to those of this machine
     tokens  required of clients, as a bearer or as the password of basic authentication
@@ -61,10 +61,7 @@ def catalogue(
     )
     checks = [Middleware(TokenCheck, tokens=accepted)] if accepted else []
     threading.Thread(target=runs.changes, daemon=True).start()  # the first reading takes longest
-    try:
-        return HttpServer(routes, host, port, (*OWN_NAMES, *names), headers, middleware=checks)
-    except (OSError, OverflowError) as error:
-        raise CannotServe(f"cannot listen on {host}:{port}: {error}; choose another --port") from None
+    return HttpServer(routes, host, port, (*OWN_NAMES, *names), headers, middleware=checks)
 
 
 def runs_of(store: Store | Path, place: Path, seconds: float | None, cost: Cost) -> LiveRuns | StoredRuns:

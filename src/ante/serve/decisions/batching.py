@@ -7,7 +7,7 @@ passed, or whose caller has gone, is not computed.
 import asyncio
 import logging
 import time
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -65,7 +65,7 @@ class Batcher:
     ) -> None:
         self._decide, self._largest, self._most = decide, largest, waiting
         self._is_stale, self._observe = is_stale, observe
-        self._queues: tuple[deque[Work], deque[Work]] = deque(), deque()
+        self._queues: tuple[OrderedDict[Work, None], OrderedDict[Work, None]] = OrderedDict(), OrderedDict()
         self._worker = ThreadPoolExecutor(1, "decisions")
         self._arrived = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -94,10 +94,12 @@ class Batcher:
         return len(self) >= self._most
 
     def put(self, work: Work) -> None:
-        """Add work. Raises Refused if too many works wait."""
+        """Add work, which leaves the queue when it ends. Raises Refused if too many works wait."""
         if self.full():
             raise Refused(grpc.StatusCode.RESOURCE_EXHAUSTED, f"{self._most:,} queries wait already: retry later")
-        self._queues[BULK if work.query.priority == pb.PRIORITY_BULK else INTERACTIVE].append(work)
+        queue = self._queues[BULK if work.query.priority == pb.PRIORITY_BULK else INTERACTIVE]
+        queue[work] = None
+        work.done.add_done_callback(lambda _: queue.pop(work, None))
         self._arrived.set()
 
     async def _run(self) -> None:
@@ -133,7 +135,7 @@ class Batcher:
         now = time.monotonic()
         for queue in self._queues:
             while queue and len(batch) < self._largest:
-                work = queue.popleft()
+                work, _ = queue.popitem(last=False)
                 if work.done.done():
                     continue
                 if work.deadline <= now:

@@ -25,17 +25,19 @@ from ante.env.games import Games
 from ante.errors import BalatroError, shown
 from ante.files import read_bytes
 from ante.messages import foreign
+from ante.serve.decisions.positions import MESSAGE_BYTES
 from ante.serve.decisions.v1 import decisions_pb2 as pb
 from ante.serve.decisions.v1.decisions_pb2_grpc import DecisionServiceStub
 
-URL = re.compile(r"(grpcs?)://([^/\s@]+:\d{1,5})")
+URL = re.compile(r"(grpcs?)://([^/\s@]+:(\d{1,5}))", re.ASCII)
 RETRIED = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.RESOURCE_EXHAUSTED)
 FAULTS = (*RETRIED, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN)  # of a server
 TOKEN, CA, CERTIFICATE, KEY = (f"ANTE_DECISIONS_{name}" for name in ("TOKEN", "CA", "CERT", "KEY"))
-MESSAGE_BYTES = 4 << 20
+REPLY_BYTES = 4 << 20
+TOO_LARGE = "larger than max"  # in gRPC's details of RESOURCE_EXHAUSTED: no repetition helps
 LARGEST_FILE = 1 << 20
 FAILURES, OPEN_SECONDS = 5, 5.0  # of the circuit breaker
-OPTIONS = (("grpc.max_receive_message_length", MESSAGE_BYTES), ("grpc.initial_reconnect_backoff_ms", 100))
+OPTIONS = (("grpc.max_receive_message_length", REPLY_BYTES), ("grpc.initial_reconnect_backoff_ms", 100))
 STREAM_OPTIONS = (*OPTIONS, ("grpc.max_reconnect_backoff_ms", 500), ("grpc.use_local_subchannel_pool", 1))
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.05, 1.0  # seconds before a stream connects again
 CONNECT_SECONDS = 10.0  # in which a player must reach its server
@@ -78,12 +80,15 @@ class Address:
         ANTE_DECISIONS_TOKEN is the token; ANTE_DECISIONS_CA, _CERT and _KEY name files. Raises BalatroError.
         """
         found = URL.fullmatch(url)
-        if not found:
+        if not found or not 0 < int(found[3]) < 1 << 16:
             raise BalatroError(
                 f"{shown(url)} is no address of a decision service: use grpc://HOST:PORT, or grpcs:// with TLS"
             )
         ca, cert, key = (Path(os.environ[name]) if os.environ.get(name) else None for name in (CA, CERTIFICATE, KEY))
-        return Address(found[2], found[1] == "grpcs", os.environ.get(TOKEN) or None, ca, cert, key)
+        token = os.environ.get(TOKEN, "").strip()  # a file's content often ends with a new line
+        if not token.isascii() or not token.isprintable():
+            raise BalatroError(f"{TOKEN} has characters that no token has: use printable ones of ASCII")
+        return Address(found[2], found[1] == "grpcs", token or None, ca, cert, key)
 
     @property
     def metadata(self) -> tuple[tuple[str, str], ...]:
@@ -121,7 +126,7 @@ class DecisionClient:
     def __init__(self, address: Address, timeout: float = 10.0) -> None:
         self._channel, self._address, self._timeout = address.channel(), address, timeout
         self._stub = DecisionServiceStub(self._channel)
-        excluded: list[Any] = [(grpc.RpcError, lambda error: error.code() not in FAULTS)]
+        excluded: list[Any] = [(grpc.RpcError, lambda error: error.code() not in FAULTS or is_too_large(error))]
         self._breakers = SyncCircuitBreakerFactory(FAILURES, OPEN_SECONDS, exclude=excluded)
 
     def info(self, seconds: float | None = None) -> "pb.GetServiceInfoResponse":
@@ -130,17 +135,22 @@ class DecisionClient:
 
     def decide(self, query: "pb.Query", seconds: float | None = None) -> "pb.Decision":
         """Return the decision of a query, within `seconds` instead of the client's timeout. Raises NoDecision."""
-        return self._call(self._stub.GetDecision, pb.GetDecisionRequest(query=query), seconds).answer.decision
+        answer = self._call(self._stub.GetDecision, pb.GetDecisionRequest(query=query), seconds).answer
+        check_answer(query, answer)
+        return answer.decision
 
     def decide_all(self, queries: Sequence["pb.Query"]) -> list["pb.Decision"]:
         """Return the decisions of queries, in their order. Raises NoDecision for the first one without."""
         answers = self._call(self._stub.GetDecisions, pb.GetDecisionsRequest(queries=queries)).answers
+        if len(answers) != len(queries):
+            raise NoDecision(grpc.StatusCode.DATA_LOSS, f"{len(queries)} queries have {len(answers)} answers")
         for query, answer in zip(queries, answers, strict=True):
             check_answer(query, answer)
         return [answer.decision for answer in answers]
 
     def _call(self, method: Callable[..., Any], request: Any, seconds: float | None = None) -> Any:
         """Call a method until it succeeds or the time is over."""
+        check_size(request)
         timeout = self._timeout if seconds is None else seconds
         deadline = time.monotonic() + timeout
         retrying = Retrying(
@@ -169,7 +179,20 @@ class DecisionClient:
 
 def passes(error: BaseException) -> bool:
     """Return whether an error is transient."""
-    return isinstance(error, grpc.RpcError) and error.code() in RETRIED
+    return isinstance(error, grpc.RpcError) and error.code() in RETRIED and not is_too_large(error)
+
+
+def is_too_large(error: Any) -> bool:
+    """Return whether a message was refused for its size."""
+    return TOO_LARGE in (error.details() or "")
+
+
+def check_size(request: Any) -> None:
+    """Check that the service reads a request of this size. Raises NoDecision."""
+    size = request.ByteSize()
+    if size > MESSAGE_BYTES:
+        message = f"the request has {size:,} bytes: send at most {MESSAGE_BYTES:,}"
+        raise NoDecision(grpc.StatusCode.INVALID_ARGUMENT, message)
 
 
 def check_answer(query: "pb.Query", answer: "pb.Answer") -> None:
@@ -226,6 +249,10 @@ class DecisionStream:
 
     async def decide(self, query: "pb.Query") -> "pb.Decision":
         """Return the decision of a query; waits for a lost server, so set a limit of time. Raises NoDecision."""
+        check_size(pb.StreamDecisionsRequest(query=query))  # the server would end the stream, with all other queries
+        if query.request_id in self._open:
+            message = f"a query with the request_id {query.request_id[:64]} is open already"
+            raise NoDecision(grpc.StatusCode.ALREADY_EXISTS, message)
         future = asyncio.get_running_loop().create_future()
         self._open[query.request_id] = query, future
         self._unsent.put_nowait(query)
@@ -252,7 +279,7 @@ class DecisionStream:
                     failures = 0
                     self._deliver(response.answer)
             except grpc.aio.AioRpcError as error:
-                if error.code() not in RETRIED:
+                if not passes(error):
                     self._fail(NoDecision(error.code(), error.details() or ""))
             failures += 1
             await asyncio.sleep(

@@ -108,7 +108,10 @@ class Desk:
         else:
             self.exporter.repeated.inc()
             task = kept[1]
-        return await asyncio.shield(task)
+        await asyncio.wait([task], timeout=deadline - time.monotonic())  # which does not cancel it for other callers
+        if not task.done():
+            raise expired()
+        return task.result()
 
     def decide_here(self, query: "pb.Query") -> "pb.Decision":
         """Return the decision of a query at once, in this thread, for a desk that was not started. Raises Refused."""
@@ -120,8 +123,10 @@ class Desk:
 
     def _ended(self, request_id: str, task: "asyncio.Task[Any]") -> None:
         """Forget a query without a decision, so that it can be repeated."""
-        if task.cancelled() or task.exception():
-            self._answers.pop(request_id, None)
+        failed = task.cancelled() or task.exception() is not None
+        kept = self._answers.get(request_id)
+        if failed and kept and kept[1] is task:  # else it was forgotten, and has been repeated
+            del self._answers[request_id]
 
     def _follow(self, query: "pb.Query") -> None:
         """Remember the sequence of the query's game. Raises Refused if the query is stale."""

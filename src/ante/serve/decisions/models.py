@@ -10,6 +10,7 @@ from typing import Literal
 from ante.agents.baselines import AGENTS
 from ante.agents.releases import policy_at
 from ante.errors import BalatroError
+from ante.messages import described
 from ante.plugins import PLAYERS, is_plugin
 from ante.search.budget import budget_of
 from ante.search.player import SearchPlayer
@@ -117,12 +118,13 @@ async def follow(source: Source, desk: Desk, seconds: float) -> None:
                 continue
             begin, tried, published = time.monotonic(), digest, True
             decider = await asyncio.to_thread(source.load, desk.decider)
-        except BalatroError as error:
+        except Exception as error:  # also of file systems and of PyTorch: the service continues, and looks again
+            why = str(error) if isinstance(error, BalatroError) else described(error)
             if desk.decider is None:
-                desk.missing = f"the model is missing: {error}"
+                desk.missing = f"the model is missing: {why}"
             if published or desk.decider:  # else the run has no model yet
                 instead = "the present one stays" if desk.decider else "the rules decide"
-                LOG.warning("the new model of %s cannot be loaded, and %s: %s", source.name, instead, error)
+                LOG.warning("the new model of %s cannot be loaded, and %s: %s", source.name, instead, why)
                 desk.exporter.reloads.labels("failed").inc()
             continue
         desk.decider = decider

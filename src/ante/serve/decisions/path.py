@@ -9,7 +9,7 @@ import os
 import threading
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from typing import Any, Protocol
 from uuid import uuid4
 
@@ -90,16 +90,21 @@ class BusWay:
 
         self.name = url
         self._loop = asyncio.new_event_loop()
-        threading.Thread(target=self._loop.run_forever, name="decisions", daemon=True).start()
-        self._client = asyncio.run_coroutine_threadsafe(connected(url, os.environ), self._loop).result()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="decisions", daemon=True)
+        self._thread.start()
+        try:
+            self._client = self._result(connected(url, os.environ))
+        except BalatroError:
+            self._end()
+            raise
 
     def decide(self, query: "pb.Query", seconds: float) -> "pb.Decision":
         """See `Way`."""
         import nats.errors
 
-        request = self._client.request(SUBJECT, query.SerializeToString(), timeout=seconds)
+        request = self._client.request(SUBJECT, within(query, seconds).SerializeToString(), timeout=seconds)
         try:
-            answer = pb.Answer.FromString(asyncio.run_coroutine_threadsafe(request, self._loop).result().data)
+            answer = pb.Answer.FromString(self._result(request).data)
         except TimeoutError:
             raise NoDecision(grpc.StatusCode.DEADLINE_EXCEEDED, f"no answer on the bus in {seconds:.2f} s") from None
         except nats.errors.Error as error:
@@ -111,8 +116,25 @@ class BusWay:
 
     def close(self) -> None:
         """See `Way`."""
-        asyncio.run_coroutine_threadsafe(self._client.close(), self._loop).result()
+        self._result(self._client.close())
+        self._end()
+
+    def _result(self, task: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(task, self._loop).result()
+
+    def _end(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+def within(query: "pb.Query", seconds: float) -> "pb.Query":
+    """Return the query with this timeout, unless its own is shorter: the bus has no deadlines as gRPC."""
+    sent = pb.Query()
+    sent.CopyFrom(query)
+    if not query.HasField("timeout") or query.timeout.ToNanoseconds() > 1e9 * seconds:
+        sent.timeout.FromNanoseconds(int(1e9 * seconds))
+    return sent
 
 
 class ServerWay:

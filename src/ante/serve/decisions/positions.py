@@ -24,6 +24,7 @@ from ante.serve.balatrobot.form import form_of
 from ante.serve.decisions.v1 import decisions_pb2 as pb
 from ante.serve.decisions.visible import LONGEST, position_seen
 
+MESSAGE_BYTES = 1 << 20  # of a request
 MOST_DECISIONS = 5_000  # of a run; the longest games of the released policy have fewer than 1,000
 MOST_REPLAY = 256 << 10  # characters of a replay
 KEPT_RUNS = 1_024  # positions of runs that are kept

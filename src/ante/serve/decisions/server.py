@@ -18,11 +18,13 @@ from grpc_reflection.v1alpha import reflection
 from ante.errors import BalatroError
 from ante.events.publisher import Publisher, publishing_events
 from ante.http.metrics_page import metrics_page
+from ante.http.server import address
 from ante.serve.decisions.access import Access, DecodeCheck, TokenCheck
 from ante.serve.decisions.bus import answer_requests
 from ante.serve.decisions.desk import Desk
 from ante.serve.decisions.models import Source, first_decider, follow
-from ante.serve.decisions.service import MESSAGE_BYTES, DecisionService
+from ante.serve.decisions.positions import MESSAGE_BYTES
+from ante.serve.decisions.service import DecisionService
 from ante.serve.decisions.v1 import decisions_pb2 as pb
 from ante.serve.decisions.v1 import decisions_pb2_grpc as pb_grpc
 
@@ -100,6 +102,7 @@ async def serving(desk: Desk, options: Options, publisher: Publisher | None = No
     for name in ("", SERVICE):
         await checks.set(name, health_pb2.HealthCheckResponse.SERVING)
     on_bus = asyncio.create_task(answer_requests(options.events, service.answer_on_bus))
+    on_bus.add_done_callback(log_failure)
     try:
         yield port
     finally:
@@ -113,14 +116,21 @@ async def serving(desk: Desk, options: Options, publisher: Publisher | None = No
         await desk.stop()
 
 
+def log_failure(task: "asyncio.Task[None]") -> None:
+    """Log why requests on the bus are no longer answered; the service continues."""
+    if not task.cancelled() and (error := task.exception()):
+        LOG.error("requests on the bus are no longer answered", exc_info=error)
+
+
 def bind(server: grpc.aio.Server, host: str, port: int, credentials: grpc.ServerCredentials | None, option: str) -> int:
     """Let a server listen on a port, 0 for any free one; return the port. Raises CannotListen."""
-    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    place = address(host, port)
     try:
-        return server.add_secure_port(address, credentials) if credentials else server.add_insecure_port(address)
+        return server.add_secure_port(place, credentials) if credentials else server.add_insecure_port(place)
     except (RuntimeError, OverflowError):
+        files = "; or a file of TLS is no PEM, or --tls-key not of --tls-cert" if credentials else ""
         raise CannotListen(
-            f"cannot listen on {address}: it is in use or not of this machine; choose another {option}"
+            f"cannot listen on {place}: it is in use or not of this machine; choose another {option}{files}"
         ) from None
 
 

@@ -14,11 +14,10 @@ from ante.engine.core.state import VERSION, state_t
 from ante.events.publisher import Publisher
 from ante.serve.decisions.bus import publish_answer
 from ante.serve.decisions.desk import Desk
-from ante.serve.decisions.positions import Refused, malformed
+from ante.serve.decisions.positions import MESSAGE_BYTES, Refused, malformed
 from ante.serve.decisions.v1 import decisions_pb2 as pb
 from ante.serve.decisions.v1.decisions_pb2_grpc import DecisionServiceServicer
 
-MESSAGE_BYTES = 1 << 20
 MOST_QUERIES = 64  # of GetDecisions
 STREAMED = 64  # queries of one stream whose answers are not sent yet; the client's next ones wait in its connection
 CODES = {code: code.value[0] for code in grpc.StatusCode}

@@ -225,10 +225,18 @@ def made(kind: Callable[..., T], row: dict[str, Any]) -> T:
 
 def is_internal(error: GraphQLError) -> bool:
     """Return whether an error is not the client's, so that its message stays on the server."""
-    return error.original_error is not None and not isinstance(error.original_error, BalatroError)
+    return error.original_error is not None and not isinstance(error.original_error, BalatroError | GraphQLError)
 
 
-SCHEMA = strawberry.Schema(
+class Schema(strawberry.Schema):
+    """A schema that logs its own errors, not the mistakes of clients."""
+
+    def process_errors(self, errors: list[GraphQLError], execution_context: Any = None) -> None:
+        """See strawberry."""
+        super().process_errors([error for error in errors if is_internal(error)], execution_context)
+
+
+SCHEMA = Schema(
     Query,
     extensions=[
         lambda: MaxAliasesLimiter(max_alias_count=ALIASES),

@@ -61,7 +61,7 @@ async def schema(_: Request) -> Response:
 
 
 def server_of(graph: Backend, host: str = LOOPBACK, port: int = 0, names: tuple[str, ...] = ()) -> HttpServer:
-    """Return a server of this graph that listens. Raises OSError, OverflowError.
+    """Return a server of this graph that listens. Raises CannotListen.
 
     names  accepted Host headers in addition to localhost
     """

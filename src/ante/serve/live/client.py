@@ -1,17 +1,19 @@
 """A client of the protocol, for a game that runs elsewhere, and the recording of its calls."""
 
 import json
+import time
 from collections.abc import Iterator
-from http.client import HTTPConnection, HTTPException
+from http.client import HTTPConnection, HTTPException, HTTPResponse
 from itertools import count
 from pathlib import Path
 from typing import Any, Protocol, Self
 from urllib.parse import urlsplit
 
 from ante.errors import BalatroError, shown
-from ante.files import Unreadable, parse_json, read_text
+from ante.files import Unreadable, check_output_file, parse_json, read_text
 
 LARGEST_REPLY = 4 << 20  # bytes
+BLOCK = 1 << 16  # most bytes that are read at once
 SECONDS = 30.0  # until a reply
 
 
@@ -60,20 +62,32 @@ class Client:
 
     def exchange(self, body: Any) -> Any:
         """Return the reply to a request, both as JSON values. Raises Unreachable."""
+        end = time.monotonic() + self.seconds
         connection = HTTPConnection(self.host, self.port, timeout=self.seconds)
         try:
             connection.request("POST", "/", json.dumps(body), {"Content-Type": "application/json"})
-            data = connection.getresponse().read(LARGEST_REPLY + 1)
+            data = self._body(connection.getresponse(), end)
+        except Unreachable:
+            raise
         except (OSError, HTTPException) as error:
             raise Unreachable(f"no reply from {self.host}:{self.port}: {error or type(error).__name__}") from None
         finally:
             connection.close()
-        if len(data) > LARGEST_REPLY:
-            raise Unreachable(f"the reply of {self.host}:{self.port} is larger than {LARGEST_REPLY:,} bytes")
         try:
             return parse_json(data.decode(), f"the reply of {self.host}:{self.port}")
         except ValueError as error:
             raise Unreachable(str(error)) from None
+
+    def _body(self, response: HTTPResponse, end: float) -> bytes:
+        """Return the body of a response. Raises Unreachable if it is too large, or not complete at time `end`."""
+        data = b""
+        while part := response.read1(BLOCK):  # what has arrived: the socket's timeout is that of each part
+            data += part
+            if len(data) > LARGEST_REPLY:
+                raise Unreachable(f"the reply of {self.host}:{self.port} is larger than {LARGEST_REPLY:,} bytes")
+            if time.monotonic() > end:
+                raise Unreachable(f"no complete reply from {self.host}:{self.port} in {self.seconds:g} seconds")
+        return data
 
 
 def request(id: int, method: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -94,14 +108,11 @@ def result_of(method: str, reply: Any) -> Any:
 class Recorder:
     """A client that writes its requests and the replies to NAME.req.jsonl and NAME.res.jsonl, one a line.
 
-    A context manager, which closes the files and deletes them if they are empty. Raises BalatroError if one exists.
+    A context manager, which closes the files and deletes them if they are empty. Raises the errors of `check_new`.
     """
 
     def __init__(self, client: Client, name: Path) -> None:
-        self.client, self._ids, self._parts = client, count(1), parts_of(name)
-        for part in self._parts:
-            if part.exists():
-                raise BalatroError(f"{part} exists: give the new recording another name, or delete the old one")
+        self.client, self._ids, self._parts = client, count(1), check_new(name)
         self._files = [part.open("x") for part in self._parts]
 
     def __enter__(self) -> Self:
@@ -124,14 +135,23 @@ class Recorder:
 
 
 def parts_of(name: Path) -> tuple[Path, Path]:
-    """Return the files of a recording: requests and replies. Raises Unreadable."""
+    """Return the files of a recording: requests and replies. Raises BalatroError without a name."""
     if not name.name:
-        raise Unreadable(f"{str(name)!r} is not the name of a recording: give it without .req.jsonl")
+        raise BalatroError(f"{str(name)!r} is not the name of a recording: give it without .req.jsonl")
     return name.with_name(f"{name.name}.req.jsonl"), name.with_name(f"{name.name}.res.jsonl")
 
 
+def check_new(name: Path) -> tuple[Path, Path]:
+    """Return the files of a new recording. Raises BalatroError if one exists or cannot be written."""
+    for part in (parts := parts_of(name)):
+        if part.exists():
+            raise BalatroError(f"{part} exists: give the new recording another name, or delete the old one")
+        check_output_file(part)
+    return parts
+
+
 def recorded(name: Path) -> Iterator[tuple[Any, Any]]:
-    """Yield the requests and replies of a recording. Raises Unreadable."""
+    """Yield the requests and replies of a recording. Raises Unreadable, and BalatroError without a name."""
     requests, replies = (read_text(part).splitlines() for part in parts_of(name))
     if len(requests) != len(replies) or not requests:
         raise Unreadable(

@@ -85,7 +85,7 @@ def add_resources(server: MCPServer[Any], tools: Tools, kind: str, mime: str) ->
 
 
 def http_server(server: MCPServer[Any], port: int) -> HttpServer:
-    """Return an HTTP server on the loopback interface, at PATH. Raises OSError, OverflowError."""
+    """Return an HTTP server on the loopback interface, at PATH. Raises CannotListen."""
     app = server.streamable_http_app(
         streamable_http_path=PATH, max_request_body_size=MOST_BYTES, max_sessions=MOST_SESSIONS, host=LOOPBACK
     )

@@ -67,6 +67,29 @@ def test_two_minibatches_together_make_the_step_of_one_twice_as_large() -> None:
     assert np.abs(other["trunk.0.weight"] - one["trunk.0.weight"]).max() > 1e-3, "twice as many steps differ"
 
 
+def test_gradient_steps_do_not_depend_on_the_minibatches_that_are_accumulated() -> None:
+    """Games that do not divide the batch: 1,100 rows are 2 minibatches of 512, but 17 of 64."""
+    settings = {"algo.batch": 1024, "algo.epochs": 1, "resources.games_per_runner": 110}
+    runner, whole = made(**settings, **{"algo.minibatch": 512})
+    parts = made(**settings, **{"algo.minibatch": 64, "algo.accumulate": 8})[1]
+    (rollout,) = runner.sample()
+    assert len(rollout) == 1100
+    for learner in (whole, parts):
+        learned(learner, rollout)
+        assert steps_of(learner) == 2
+
+
+def test_a2c_takes_one_step_if_the_games_do_not_divide_the_batch() -> None:
+    """A second step would use ratios other than 1, without clipping."""
+    settings = {"algo.kind": "a2c", "algo.batch": 600, "algo.minibatch": 250, "resources.games_per_runner": 400}
+    runner, learner = made(**settings)
+    (rollout,) = runner.sample()
+    assert len(rollout) == 800
+    metrics = learned(learner, rollout)[1]
+    assert steps_of(learner) == 1
+    assert float(metrics["policy_loss"]) == pytest.approx(0.0, abs=1e-3), "all ratios are 1: the mean advantage is 0"
+
+
 def test_an_update_ends_once_the_policy_has_moved_far_enough() -> None:
     runner, free = made(
         **{"algo.lr": 1e-2, "algo.epochs": 8},

@@ -174,13 +174,15 @@ class PPOLearner(FragmentLearner):
         units  index arrays that a minibatch must not split; then all rows are used
         """
         rng = np.random.default_rng((self.config.seed or 0, weights_version(self)))
+        found: list[tuple[int, list[NDArray[np.int64]]]] = []
         if units:
-            found = [shuffled_parts(units, rng, max(1, rows // minibatch)) for _ in range(epochs)]
+            each, parts = minibatches_of(rows, minibatch, self.config.accumulate)
+            found = [(each, shuffled_parts(units, rng, parts)) for _ in range(epochs)]
         else:
-            visits = filter(len, self._visits(rollout, rows, epochs, rng))
-            found = [np.array_split(visit, max(1, len(visit) // minibatch)) for visit in visits]
-        each = self.config.accumulate
-        return [pieces[i : i + each] for pieces in found for i in range(0, len(pieces), each)]
+            for visit in filter(len, self._visits(rollout, rows, epochs, rng)):
+                each, parts = minibatches_of(len(visit), minibatch, self.config.accumulate)
+                found.append((each, np.array_split(visit, parts)))
+        return [pieces[i : i + each] for each, pieces in found for i in range(0, len(pieces), each)]
 
     def _visits(self, rollout: Rollout, rows: int, epochs: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
         """Return the rows of each epoch in random order: `rows` of all, but those with a certain action only once."""
@@ -263,6 +265,17 @@ def value_head_only(policy: Any, gradients: Gradients) -> Gradients:
     for parameter in gradients.keys() - head:
         parameter.grad = None
     return {parameter: each for parameter, each in gradients.items() if parameter in head}
+
+
+def minibatches_of(rows: int, minibatch: int, accumulate: int) -> tuple[int, int]:
+    """Return the number of minibatches of each gradient step, and of all steps of an epoch.
+
+    The steps depend on the product of `minibatch` and `accumulate` only; no minibatch is smaller than `minibatch`, unless
+    there are fewer rows.
+    """
+    steps = max(1, rows // (minibatch * accumulate))
+    each = max(1, rows // steps // minibatch)
+    return each, steps * each
 
 
 def shuffled_parts(units: list[NDArray[np.int64]], rng: np.random.Generator, parts: int) -> list[NDArray[np.int64]]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ante.training.settings.policies import PolicySettings
 
 NO_CLIP = 1e9  # a clipping range without effect
+ALL_MINIBATCHES = 10**9  # of an epoch, however many rows the games and env runners sample
 ONE_PROCESS: frozenset[Feature] = frozenset()
 KIND = (
     "Algorithm: ppo; appo, asynchronous PPO with V-trace; a2c, one gradient step for each batch; dqn; "
@@ -314,7 +315,7 @@ class A2c(ValueClip, Normalised, CriticWarmup, Fragments):
 
         In the first step on a batch all ratios are 1, where PPO's gradient without clipping equals A2C's.
         """
-        return Update(accumulate=max(1, self.batch // self.minibatch))
+        return Update(accumulate=ALL_MINIBATCHES)
 
 
 @ALGORITHMS.register

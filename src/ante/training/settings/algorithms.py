@@ -393,11 +393,18 @@ class Dqn(Accumulated, Overlap):
         return policy.q_implementation, policy.network() | {"duelling": self.duelling, "explore": explore}
 
     def check(self, config: TrainConfig) -> None:
-        """Raise ValueError if the replay buffer is smaller than two batches; see Accumulated."""
+        """Raise ValueError if the replay buffer is smaller than two batches or a fragment; see Accumulated."""
         super().check(config)
         if self.replay < 2 * self.batch:
             raise ValueError(
                 f"algo.replay {self.replay} is smaller than two batches of {self.batch}; raise it or lower algo.batch"
+            )
+        games, steps = config.resources.games_per_runner, -(-self.batch // config.resources.games)
+        finals = 2 + steps // config.games.max_decisions  # of a game: after the last step, and of truncated games
+        if self.replay < games * (steps + finals):
+            raise ValueError(
+                f"algo.replay {self.replay} is smaller than a fragment of {games} games, up to {games * (steps + finals)} "
+                "rows; raise it or lower resources.games_per_runner"
             )
 
 

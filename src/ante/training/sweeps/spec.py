@@ -118,7 +118,9 @@ class Sweep(Settings):
     def rounded(self, values: dict[str, Any]) -> dict[str, Any]:
         """Return the values with integer settings rounded."""
         fields = self.fields(values)
-        whole = [name for name, of in self.search.items() if isinstance(of, Range) and is_integer(fields[name].annotation)]
+        whole = [
+            name for name, of in self.search.items() if isinstance(of, Range) and is_integer(fields[name].annotation)
+        ]
         return {name: round(value) if name in whole else value for name, value in values.items()}
 
     def fields(self, values: dict[str, Any]) -> dict[str, FieldInfo]:

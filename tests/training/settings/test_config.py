@@ -153,7 +153,10 @@ GPU = {"resources.games_on": "gpu", "resources.runner_gpus": 1}
             "set only goals in games.curriculum",
         ),
         ({"games.start_states": "x", "games.curriculum": [{"goal": 2}]}, "exclude each other.*leave out one"),
-        ({"games.start_states": "x", "tracking.knowledge": "k.lbug"}, "tracking.knowledge is not .* games.start_states"),
+        (
+            {"games.start_states": "x", "tracking.knowledge": "k.lbug"},
+            "tracking.knowledge is not .* games.start_states",
+        ),
     ],
 )
 def test_bad_values_are_named_with_the_way_out(values: dict[str, object], words: str) -> None:

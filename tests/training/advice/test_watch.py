@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from ante.training.advice import broker  # noqa: E402
+from ante.training.advice import broker
 
 REPORT = {"figures": {"asks": 1.0}, "rows": [], "boot": "a", "known": 0, "ends": {}, "alarm": None}
 
@@ -18,7 +18,7 @@ REPORT = {"figures": {"asks": 1.0}, "rows": [], "boot": "a", "known": 0, "ends":
 class Answers:
     """A broker whose reports are the same, without an actor."""
 
-    class report:  # noqa: N801
+    class report:
         """As the method of an actor."""
 
         @staticmethod

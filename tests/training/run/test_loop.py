@@ -10,12 +10,12 @@ from rich.console import Console
 
 pytest.importorskip("torch")
 
-import ray  # noqa: E402
+import ray
 
-from ante.training.run import loop  # noqa: E402
-from ante.training.run.progress import Progressed  # noqa: E402
-from ante.training.run_store.lock import RunGone, locked  # noqa: E402
-from ante.training.settings.config import TrainConfig, make_config  # noqa: E402
+from ante.training.run import loop
+from ante.training.run.progress import Progressed
+from ante.training.run_store.lock import RunGone, locked
+from ante.training.settings.config import TrainConfig, make_config
 
 
 @pytest.fixture

@@ -158,7 +158,7 @@ class HintWatch:
         self._alarm(self._store(LINES, ledger) or report["alarm"])
 
     def _store(self, least: int, ledger: str = "") -> str | None:
-        """Write the rows if there are at least so many, and the ledger; return why that failed, or None."""
+        """Write the rows if there are at least `least`, and the ledger; return why that failed, or None."""
         try:
             if len(self._rows) >= least:
                 self._write()

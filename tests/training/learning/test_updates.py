@@ -67,6 +67,20 @@ def test_two_minibatches_together_make_the_step_of_one_twice_as_large() -> None:
     assert np.abs(other["trunk.0.weight"] - one["trunk.0.weight"]).max() > 1e-3, "twice as many steps differ"
 
 
+def test_frozen_layers_stay_and_the_others_learn_from_accumulated_minibatches() -> None:
+    settings = {"algo.batch": 64, "algo.epochs": 1, "algo.lr": 1e-2, "resources.games_per_runner": 8}
+    cnn = fitting("cnn", {"size": (36, 48), "channels": (2, 2, 2), "hidden": (16,)})
+    runner, learner = made(**settings, **cnn, **{"algo.minibatch": 16, "algo.accumulate": 2})
+    policy = learner._policy()
+    for parameter in policy.convolutions.parameters():
+        parameter.requires_grad_(False)
+    before = {name: value.clone() for name, value in policy.state_dict().items()}
+    (rollout,) = runner.sample()
+    learned(learner, rollout)
+    for name, value in policy.named_parameters():
+        assert torch.equal(value, before[name]) == name.startswith("convolutions"), name
+
+
 def test_gradient_steps_do_not_depend_on_the_minibatches_that_are_accumulated() -> None:
     """Games that do not divide the batch: 1,100 rows are 2 minibatches of 512, but 17 of 64."""
     settings = {"algo.batch": 1024, "algo.epochs": 1, "resources.games_per_runner": 110}

@@ -12,7 +12,7 @@ from ray.rllib.utils.schedules.scheduler import Scheduler
 
 from ante.errors import BalatroError
 from ante.training.compat import advance_weights_version, weights_version
-from ante.training.learning.learner import FragmentLearner, Gradients
+from ante.training.learning.learner import FragmentLearner, Gradients, added
 from ante.training.numerics import torch_ops
 from ante.training.numerics.advantages import values_after, vtrace
 from ante.training.numerics.normalisation import mean_and_spread, moments, nothing
@@ -208,7 +208,7 @@ class PPOLearner(FragmentLearner):
             sums += share * means
             if share < 1.0:
                 torch._foreach_mul_(list(gradients.values()), share)
-            total = {key: total[key] + each for key, each in gradients.items()} if total else gradients
+            total = added(total, gradients)
         return self._averaged(self._with_terms(policy, total), sums)
 
     def _minibatch(self, policy: Any, rows: Any, batch: tuple[Any, ...]) -> tuple[Gradients, NDArray[np.float64]]:

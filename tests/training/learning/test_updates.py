@@ -210,6 +210,19 @@ def test_each_update_logs_its_rows_gradients_and_explained_variance() -> None:
         assert float(metrics["explained_variance"]) == pytest.approx(1 - unexplained, abs=1e-4)
 
 
+def test_explained_variance_leaves_out_a_batch_that_was_not_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if another learner had lost all its fragments."""
+    runner, learner = made()
+    (lost,), (rollout,) = runner.sample(), runner.sample()
+    lost.targets[:] = 1000.0 * lost.advantages
+    with monkeypatch.context() as patch:
+        patch.setattr(learner, "_common_rows", lambda *rows: [0 for _ in rows])
+        learned(learner, lost)
+    unexplained = np.var(rollout.advantages) / np.var(rollout.targets)
+    found = float(learned(learner, rollout)[1]["explained_variance"])
+    assert found == pytest.approx(1 - unexplained, abs=1e-4)
+
+
 class Remembered:
     """A loss term without a loss that remembers the sizes of its batches and minibatches."""
 

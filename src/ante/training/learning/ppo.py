@@ -63,6 +63,7 @@ class PPOLearner(FragmentLearner):
 
     def _learn_from(self, fragments: Fragments, before: int, epochs: int, minibatch: int | None) -> int:
         """See FragmentLearner: trains on every row `epochs` times, or once if its action was certain."""
+        self._errors.clear()
         rollouts, lost = fragments.rollouts(self._estimated)
         [rows] = self._common_rows(sum(map(len, rollouts)))
         if rows > 0:
@@ -248,7 +249,6 @@ class PPOLearner(FragmentLearner):
     def _log_explained(self) -> None:
         """Log the share of the variance of this batch's value targets that the values predict."""
         targets, errors = (np.concatenate(parts) for parts in zip(*self._errors, strict=True))
-        self._errors.clear()
         variance = float(targets.var(dtype=np.float64))
         share = 1.0 - float(errors.var(dtype=np.float64)) / variance if variance > 0.0 else math.nan
         self.metrics.log_value((DEFAULT_MODULE_ID, "explained_variance"), share, window=1)

@@ -224,15 +224,15 @@ def test_explained_variance_leaves_out_a_batch_that_was_not_learned_from(monkeyp
 
 
 class Remembered:
-    """A loss term without a loss that remembers the sizes of its batches and minibatches."""
+    """A loss term without a loss that remembers the sizes of its batches and gradient steps."""
 
     name, weight = "remembered", 1.0
 
     def __init__(self) -> None:
         self.sizes: list[tuple[int, int]] = []
 
-    def begin(self, rollout: Any, minibatch: int) -> None:
-        self.sizes.append((len(rollout), minibatch))
+    def begin(self, rollout: Any, rows: int) -> None:
+        self.sizes.append((len(rollout), rows))
 
     def schedule(self, steps: int) -> None:
         pass
@@ -248,7 +248,8 @@ class Remembered:
 
 
 def test_a_loss_term_begins_each_update_and_is_restored() -> None:
-    runner, learner = made()
+    """The gradient steps are the same with a minibatch that was reduced to save memory."""
+    runner, learner = made(**{"algo.minibatch": 32, "algo.accumulate": 4})
     (term,) = learner.terms = [Remembered()]
     learned(learner, runner.sample()[0])
     assert term.sizes == [(512, 128)]

@@ -83,7 +83,7 @@ class PPOLearner(FragmentLearner):
         """Make all gradient steps of one update and log one line of metrics."""
         policy = self._policy()
         for term in self.terms:
-            term.begin(rollout, minibatch)
+            term.begin(rollout, min(rows, minibatch * self.config.accumulate))
         self._see_targets(policy, rollout)
         with span("stage"):
             staged = self._staged(policy, rollout.seen)

@@ -67,6 +67,43 @@ def test_two_minibatches_together_make_the_step_of_one_twice_as_large() -> None:
     assert np.abs(other["trunk.0.weight"] - one["trunk.0.weight"]).max() > 1e-3, "twice as many steps differ"
 
 
+def test_frozen_layers_stay_and_the_others_learn_from_accumulated_minibatches() -> None:
+    settings = {"algo.batch": 64, "algo.epochs": 1, "algo.lr": 1e-2, "resources.games_per_runner": 8}
+    cnn = fitting("cnn", {"size": (36, 48), "channels": (2, 2, 2), "hidden": (16,)})
+    runner, learner = made(**settings, **cnn, **{"algo.minibatch": 16, "algo.accumulate": 2})
+    policy = learner._policy()
+    for parameter in policy.convolutions.parameters():
+        parameter.requires_grad_(False)
+    before = {name: value.clone() for name, value in policy.state_dict().items()}
+    (rollout,) = runner.sample()
+    learned(learner, rollout)
+    for name, value in policy.named_parameters():
+        assert torch.equal(value, before[name]) == name.startswith("convolutions"), name
+
+
+def test_gradient_steps_do_not_depend_on_the_minibatches_that_are_accumulated() -> None:
+    """Games that do not divide the batch: 1,100 rows are 2 minibatches of 512, but 17 of 64."""
+    settings = {"algo.batch": 1024, "algo.epochs": 1, "resources.games_per_runner": 110}
+    runner, whole = made(**settings, **{"algo.minibatch": 512})
+    parts = made(**settings, **{"algo.minibatch": 64, "algo.accumulate": 8})[1]
+    (rollout,) = runner.sample()
+    assert len(rollout) == 1100
+    for learner in (whole, parts):
+        learned(learner, rollout)
+        assert steps_of(learner) == 2
+
+
+def test_a2c_takes_one_step_if_the_games_do_not_divide_the_batch() -> None:
+    """A second step would use ratios other than 1, without clipping."""
+    settings = {"algo.kind": "a2c", "algo.batch": 600, "algo.minibatch": 250, "resources.games_per_runner": 400}
+    runner, learner = made(**settings)
+    (rollout,) = runner.sample()
+    assert len(rollout) == 800
+    metrics = learned(learner, rollout)[1]
+    assert steps_of(learner) == 1
+    assert float(metrics["policy_loss"]) == pytest.approx(0.0, abs=1e-3), "all ratios are 1: the mean advantage is 0"
+
+
 def test_an_update_ends_once_the_policy_has_moved_far_enough() -> None:
     runner, free = made(
         **{"algo.lr": 1e-2, "algo.epochs": 8},
@@ -173,16 +210,29 @@ def test_each_update_logs_its_rows_gradients_and_explained_variance() -> None:
         assert float(metrics["explained_variance"]) == pytest.approx(1 - unexplained, abs=1e-4)
 
 
+def test_explained_variance_leaves_out_a_batch_that_was_not_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if another learner had lost all its fragments."""
+    runner, learner = made()
+    (lost,), (rollout,) = runner.sample(), runner.sample()
+    lost.targets[:] = 1000.0 * lost.advantages
+    with monkeypatch.context() as patch:
+        patch.setattr(learner, "_common_rows", lambda *rows: [0 for _ in rows])
+        learned(learner, lost)
+    unexplained = np.var(rollout.advantages) / np.var(rollout.targets)
+    found = float(learned(learner, rollout)[1]["explained_variance"])
+    assert found == pytest.approx(1 - unexplained, abs=1e-4)
+
+
 class Remembered:
-    """A loss term without a loss that remembers the sizes of its batches and minibatches."""
+    """A loss term without a loss that remembers the sizes of its batches and gradient steps."""
 
     name, weight = "remembered", 1.0
 
     def __init__(self) -> None:
         self.sizes: list[tuple[int, int]] = []
 
-    def begin(self, rollout: Any, minibatch: int) -> None:
-        self.sizes.append((len(rollout), minibatch))
+    def begin(self, rollout: Any, rows: int) -> None:
+        self.sizes.append((len(rollout), rows))
 
     def schedule(self, steps: int) -> None:
         pass
@@ -198,7 +248,8 @@ class Remembered:
 
 
 def test_a_loss_term_begins_each_update_and_is_restored() -> None:
-    runner, learner = made()
+    """The gradient steps are the same with a minibatch that was reduced to save memory."""
+    runner, learner = made(**{"algo.minibatch": 32, "algo.accumulate": 4})
     (term,) = learner.terms = [Remembered()]
     learned(learner, runner.sample()[0])
     assert term.sizes == [(512, 128)]

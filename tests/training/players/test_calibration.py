@@ -59,3 +59,19 @@ def test_too_few_games_are_refused(numbers: Sequence[int], wins: Sequence[int]) 
 def test_a_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NotCalibrated, match="ante export"):
         calibrate(tmp_path, 10, 0, lambda count: None)
+
+
+def test_the_games_that_began_first_are_used_however_long_they_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first games to end are mostly lost ones."""
+    pytest.importorskip("torch")
+    from ante.training.players import calibration
+    from ante.training.policies.registry import new_policy
+    from ante.training.settings.config import make_config
+    from tests.support.tiny import tiny_network
+
+    monkeypatch.setattr(calibration, "TOGETHER", 8)
+    monkeypatch.setattr(calibration, "KEPT", 1.0)
+    config, ended = make_config(tiny_network("shortlist")), []
+    found = calibration.play(new_policy(config), config, 20, 0, ended.append)
+    assert sorted(set(found.game.tolist())) == list(range(20))
+    assert sum(ended) == 20 and len(found.won) == len(found.features) == len(found.game)

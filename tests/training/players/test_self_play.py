@@ -1,5 +1,6 @@
 """Self-play in races: rewards, estimates, the league, and a training from command to release."""
 
+import csv
 import os
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from ante.training.players.release import policy_from, write_policy  # noqa: E40
 from ante.training.players.self_play import (  # noqa: E402
     LIFE,
     Experience,
+    Iteration,
     League,
     NotRaceable,
     SelfPlaySettings,
@@ -147,6 +149,18 @@ def test_the_command_trains_a_release_whose_checkpoints_join_the_league(
     assert outcome(words) == 2 and "is not empty" in capsys.readouterr().err
     assert outcome(["race", "greedy", "random", "--train", str(tmp_path / "x")]) == 2
     assert "needs a run or a release" in capsys.readouterr().err
+
+
+def test_an_iteration_may_have_a_single_race_and_its_metrics_outlive_an_interruption(tmp_path: Path) -> None:
+    def interrupt(_: Iteration) -> None:
+        raise KeyboardInterrupt
+
+    config = config_of("shortlist")
+    settings = SelfPlaySettings(iterations=2, races=1)
+    with pytest.raises(KeyboardInterrupt):
+        self_play(new_policy(config), config, [Baseline("random")], tmp_path / "out", settings, interrupt)
+    (row,) = csv.DictReader((tmp_path / "out" / "metrics.csv").open())
+    assert row["iteration"] == "1" and row["opponents"] in ("random", "start")
 
 
 @pytest.mark.parametrize("changes", [{"policy.kind": "mlp", "algo.kind": "dqn"}, {"policy.kind": "lstm"}])

@@ -53,6 +53,7 @@ def test_smaller_minibatches_leave_the_gradient_steps_as_they_are_or_are_not_use
     """An algorithm that cannot accumulate gradients gets fewer games instead."""
     pytest.importorskip("torch")
     from ante.training.run.loop import fits, sized
+    from ante.training.settings.algorithms import ALL_MINIBATCHES
     from ante.training.settings.config import make_config
 
     settings = {"policy.kind": "mlp", "algo.kind": kind, "algo.batch": 4096, "algo.minibatch": 1024}
@@ -65,6 +66,6 @@ def test_smaller_minibatches_leave_the_gradient_steps_as_they_are_or_are_not_use
     for minibatch in (1024, 512, 64):
         algo = sized(config, Sizes(minibatch, 64)).algo
         assert algo.minibatch == minibatch
-        assert algo.update.accumulate * minibatch == (4096 if kind == "a2c" else 1024)
+        assert algo.update.accumulate == (ALL_MINIBATCHES if kind == "a2c" else 1024 // minibatch)
     odd = make_config({**settings, "algo.minibatch": 96, "resources.games_per_runner": 64})
     assert Sizes(96, 64).smaller(lambda sizes: fits(odd, sizes)) == Sizes(96, 32)  # 64 is no part of 96

@@ -170,3 +170,13 @@ def test_a_q_network_starts_with_an_equal_target_network(begin_run: Any, tmp_pat
     target = algorithm.learner_group._learner._target.state_dict()
     for name, value in load_policy(source)[0].state_dict().items():
         assert torch.equal(target[name], value), name
+
+
+@pytest.mark.ray
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled")
+def test_exploration_begins_with_the_schedule_of_the_new_run(begin_run: Any, tmp_path: Path) -> None:
+    settings = {**MLP, "algo.kind": "dqn"}
+    source = make_run(tmp_path / "source", {**settings, "algo.epsilon": 0.125})
+    assert load_policy(source)[0].explore == 0.125
+    algorithm, _ = begin_run({**settings, "init_from": str(source), "algo.epsilon": [[0, 0.75], [1000, 0.0]]})
+    assert algorithm.env_runner.module.explore == 0.75

@@ -131,6 +131,10 @@ GPU = {"resources.games_on": "gpu", "resources.runner_gpus": 1}
         ({"algo.kind": "dqn", "algo.epsilon": 2}, "algo.epsilon: values must not be above 1"),
         ({"algo.kind": "dqn", "algo.replay": 9000}, "algo.replay 9000 is smaller than two batches of 8192; raise it"),
         (
+            {"algo": {"kind": "dqn", "batch": 600, "minibatch": 64, "replay": 1200}, "resources.games_per_runner": 500},
+            "algo.replay 1200 is smaller than a fragment of 500 games, up to 2000 rows; raise it or lower resources",
+        ),
+        (
             {"policy": {"kind": "entities", "width": 60, "heads": 8}},
             "width 60 is not divisible by heads 8; change one",
         ),
@@ -149,6 +153,10 @@ GPU = {"resources.games_on": "gpu", "resources.runner_gpus": 1}
             "set only goals in games.curriculum",
         ),
         ({"games.start_states": "x", "games.curriculum": [{"goal": 2}]}, "exclude each other.*leave out one"),
+        (
+            {"games.start_states": "x", "tracking.knowledge": "k.lbug"},
+            "tracking.knowledge is not .* games.start_states",
+        ),
     ],
 )
 def test_bad_values_are_named_with_the_way_out(values: dict[str, object], words: str) -> None:

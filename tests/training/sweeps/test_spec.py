@@ -23,11 +23,16 @@ def test_copied_values_are_perturbed_or_sampled_again() -> None:
 
 
 def test_trials_begin_with_the_same_settings_whenever_they_are_drawn_and_integers_stay_integers() -> None:
-    search = {"algo.epochs": Range(low=1, high=4), "algo.lr": Range(low=1e-4, high=1e-2)}
+    search = {
+        "algo.epochs": Range(low=1, high=4),
+        "algo.fragment": Range(low=16, high=128),  # or None
+        "algo.lr": Range(low=1e-4, high=1e-2),
+    }
     sweep = Sweep(search=search, trials=5, seed=3)
     assert sweep.starts() == sweep.starts() and len({start["algo.lr"] for start in sweep.starts()}) == 5
     config = sweep.config(sweep.starts()[0], seed=7)
-    assert isinstance(config.algo.epochs, int) and config.seed == 7 and config.steps == sweep.steps
+    assert isinstance(config.algo.epochs, int) and isinstance(config.algo.fragment, int)
+    assert config.seed == 7 and config.steps == sweep.steps
 
 
 def test_kinds_and_sizes_can_be_searched() -> None:
@@ -68,6 +73,7 @@ def test_keys_given_on_the_command_line_replace_those_of_the_file() -> None:
         ("search: {algo.lrr: {low: 1, high: 2}}", "did you mean algo.lr?"),
         ("search: {seed: {low: 1, high: 2}}", "search.seed is not a setting"),
         ("search: {algo.gamma: {low: 0.5, high: 2}}", "invalid trial: algo.gamma: Input should be less than or equal"),
+        ("search: {algo.overlap: {low: 0, high: 1}}", "invalid trial: algo.overlap: Input should be a valid boolean"),
         ("search: {algo.lr: {choices: [0.1, fast]}}", "invalid trial: algo.lr: "),
         ("search: {algo.kind: {choices: [ppo, a2d]}}", "invalid trial: there is no algo.kind 'a2d': did you mean a2c?"),
         (f"{LR}\nsettings: {{polcy: mlp}}", "invalid trial: unknown setting 'polcy'"),

@@ -1,6 +1,7 @@
 """Sending to trackers that raise, hang or die; processes; secrets."""
 
 import http.server
+import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -75,6 +76,15 @@ def test_every_row_arrives_once_and_in_order_though_the_tracker_fails(
     assert tracker.rows == known_rows(config.folder) and len(tracker.rows) == 19
     assert tracker.begun > 1 and tracker.ended == "finished"
     assert read_state(config.folder, "mlflow") == State("id", "here", 19, "", "finished")
+
+
+def test_rows_have_their_own_times_though_later_ones_wait_for_a_checkpoint(tmp_path: Path) -> None:
+    """A row takes 0.25 seconds; the last one was written at 1000."""
+    config = made_run(tmp_path, rows=3)
+    write_rows(config.folder, 5)
+    os.utime(config.folder / "metrics.csv", (1000.0, 1000.0))
+    rows = sending.unsent_rows(config.folder, 0)
+    assert sending.times_of(rows, config.folder / "metrics.csv") == [999.0, 999.25, 999.5]
 
 
 @pytest.mark.usefixtures("_no_pauses")

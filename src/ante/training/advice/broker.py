@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import threading
 import time
 import uuid
@@ -29,6 +30,7 @@ ANSWER_SECONDS = 15.0
 SILENT_SECONDS = 45.0  # time without a response before the alarm; the broker takes some time to start
 AGAIN_SECONDS = 600.0  # interval at which a persisting alarm is repeated
 LINES = 5_000  # hinted decisions per file
+FILE = re.compile(r"decisions-(\d+)\.parquet")
 
 SCHEMA = pyarrow.schema(  # of hints/*.parquet: one row per hinted decision whose game has ended
     [
@@ -119,7 +121,8 @@ class HintWatch:
         self.figures: dict[str, float] = without_values("hints")
         self._rows: list[dict[str, Any]] = []
         self._known = "", 0
-        self._file = sum(1 for _ in self._folder.glob("decisions-*.parquet"))
+        written = (FILE.fullmatch(file.name) for file in self._folder.iterdir())
+        self._file = max((int(found[1]) for found in written if found), default=0)  # number of the last file
         self._last_alarm: float | None = None  # time of the last report of the active alarm
         self._last_response = time.monotonic()
         self._stop, self._wake = threading.Event(), threading.Event()
@@ -150,14 +153,20 @@ class HintWatch:
         self._rows += report["rows"]
         self._publish(report["rows"])
         self._known = report["boot"], report["known"]
-        if len(self._rows) >= LINES:
-            self._write()
         known = {name: None if math.isnan(value) else value for name, value in report["figures"].items()}
-        write_text(
-            self._folder / "ledger.json",
-            json.dumps({**known, "ends": report["ends"], "alarm": report["alarm"]}, indent=1),
-        )
-        self._alarm(report["alarm"])
+        ledger = json.dumps({**known, "ends": report["ends"], "alarm": report["alarm"]}, indent=1)
+        self._alarm(self._store(LINES, ledger) or report["alarm"])
+
+    def _store(self, least: int, ledger: str = "") -> str | None:
+        """Write the rows if there are at least `least`, and the ledger; return why that failed, or None."""
+        try:
+            if len(self._rows) >= least:
+                self._write()
+            if ledger:
+                write_text(self._folder / "ledger.json", ledger)
+        except OSError as error:  # a full disk must not stop this thread
+            return f"hints cannot be written to {self._folder} ({error.strerror or error}); training continues"
+        return None
 
     def _alarm(self, words: str | None) -> None:
         """Report an alarm when it starts, repeatedly while it persists, and when it is resolved."""
@@ -172,10 +181,9 @@ class HintWatch:
     def _write(self) -> None:
         """Write the collected lines to a file."""
         table = pyarrow.Table.from_pylist(self._rows, schema=SCHEMA)
-        self._file += 1
-        with whole(self._folder / f"decisions-{self._file:05d}.parquet") as aside:
+        with whole(self._folder / f"decisions-{self._file + 1:05d}.parquet") as aside:
             pyarrow.parquet.write_table(table, aside, compression="zstd")
-        self._rows = []
+        self._file, self._rows = self._file + 1, []
 
     def close(self) -> None:
         """Poll once more and write everything to disk."""
@@ -183,5 +191,5 @@ class HintWatch:
         self._wake.set()
         self._thread.join()
         self.read()
-        if self._rows:
-            self._write()
+        if why := self._store(least=1):
+            self._say(why)

@@ -30,7 +30,7 @@ from ante.training.settings.schedule import value_at
 
 BANK = 4096  # most recent hinted positions, used for imitation
 LEAST_BANK = 16  # minimum number of positions for imitation
-PART = 32  # minibatch rows per hinted position in a gradient step
+PART = 32  # rows per hinted position in a gradient step
 
 
 class AskForHints(RunnerHook):
@@ -141,14 +141,14 @@ class Imitation(LossTerm):
         """See LossTerm."""
         self.weight = value_at(self.config.hints.imitation, steps)
 
-    def begin(self, rollout: Rollout, minibatch: int) -> None:
+    def begin(self, rollout: Rollout, rows: int) -> None:
         """See LossTerm."""
         if self._bank and self._bank["rows"] is not None:
             self._add(read_rows(self._bank["rows"], rollout.rows.dtype, BANK), self._bank["actions"])
         self._bank = None
         if rollout.labelled is not None:
             self._add(rollout.labelled.rows, rollout.labelled.actions)
-        self.few = max(1, minibatch // PART)
+        self.few = max(1, rows // PART)
 
     def saved(self) -> dict[str, Any]:
         """See LossTerm; the hinted positions and the generator of the samples."""

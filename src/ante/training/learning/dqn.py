@@ -15,7 +15,7 @@ from ray.rllib.core import COMPONENT_RL_MODULE, DEFAULT_MODULE_ID
 from torch.nn import functional
 
 from ante.training.compat import advance_weights_version, includes_component, weights_version
-from ante.training.learning.learner import FragmentLearner, Gradients
+from ante.training.learning.learner import FragmentLearner, Gradients, added
 from ante.training.learning.replay_buffer import Replay, ReplaySample
 from ante.training.sampling.fragment import Trajectory
 from ante.training.sampling.training_data import Fragments
@@ -150,7 +150,7 @@ class QLearner(FragmentLearner):
             share = len(part) / len(drawn.places)
             loss, found, q_mean = self._loss(drawn.part(part) if share < 1.0 else drawn)
             gradients = self.compute_gradients({DEFAULT_MODULE_ID: share * loss})
-            total = {key: total[key] + each for key, each in gradients.items()} if total else gradients
+            total = added(total, gradients)
             errors.append(found)
             means += share * np.array([float(loss.detach()), q_mean])
         return total, np.concatenate(errors), means

@@ -104,8 +104,13 @@ class FragmentLearner(TorchLearner):  # type: ignore[misc]
                 continue
             self._term_losses[term.name].append(loss.item())
             own = self.compute_gradients({DEFAULT_MODULE_ID: term.weight * loss})
-            gradients = {key: each if own.get(key) is None else each + own[key] for key, each in gradients.items()}
+            gradients = added(gradients, own)
         return gradients
+
+    def compute_gradients(self, loss_per_module: dict[str, torch.Tensor], **kwargs: Any) -> Gradients:
+        """See Learner; without the parameters that the loss does not depend on, or that are frozen."""
+        found = super().compute_gradients(loss_per_module, **kwargs)
+        return {parameter: each for parameter, each in found.items() if each is not None}
 
     def _log_terms(self) -> None:
         """Log the mean losses of the terms since the last call."""
@@ -170,6 +175,12 @@ class FragmentLearner(TorchLearner):  # type: ignore[misc]
         for parameter, gradient in gradients_dict.items():
             parameter.grad = gradient
         self.get_optimizer().step()
+
+
+def added(one: Gradients, two: Gradients) -> Gradients:
+    """Return the sums of gradients; a parameter may be missing from either."""
+    sums = {parameter: each + two[parameter] if parameter in two else each for parameter, each in one.items()}
+    return {**two, **sums}
 
 
 def share_cores(config: Any) -> None:

@@ -22,8 +22,8 @@ class LossTerm:
     def schedule(self, steps: int) -> None:
         """Set the weight for an update after this many environment steps."""
 
-    def begin(self, rollout: Rollout, minibatch: int) -> None:
-        """Prepare for an update on this rollout with minibatches of this many rows."""
+    def begin(self, rollout: Rollout, rows: int) -> None:
+        """Prepare for an update on this rollout with gradient steps on this many rows."""
 
     def loss(self, policy: Any) -> torch.Tensor | None:
         """Return the loss () of one gradient step, with gradient and without the weight, or None."""

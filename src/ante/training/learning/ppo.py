@@ -12,7 +12,7 @@ from ray.rllib.utils.schedules.scheduler import Scheduler
 
 from ante.errors import BalatroError
 from ante.training.compat import advance_weights_version, weights_version
-from ante.training.learning.learner import FragmentLearner, Gradients
+from ante.training.learning.learner import FragmentLearner, Gradients, added
 from ante.training.numerics import torch_ops
 from ante.training.numerics.advantages import values_after, vtrace
 from ante.training.numerics.normalisation import mean_and_spread, moments, nothing
@@ -63,6 +63,7 @@ class PPOLearner(FragmentLearner):
 
     def _learn_from(self, fragments: Fragments, before: int, epochs: int, minibatch: int | None) -> int:
         """See FragmentLearner: trains on every row `epochs` times, or once if its action was certain."""
+        self._errors.clear()
         rollouts, lost = fragments.rollouts(self._estimated)
         [rows] = self._common_rows(sum(map(len, rollouts)))
         if rows > 0:
@@ -82,7 +83,7 @@ class PPOLearner(FragmentLearner):
         """Make all gradient steps of one update and log one line of metrics."""
         policy = self._policy()
         for term in self.terms:
-            term.begin(rollout, minibatch)
+            term.begin(rollout, min(rows, minibatch * self.config.accumulate))
         self._see_targets(policy, rollout)
         with span("stage"):
             staged = self._staged(policy, rollout.seen)
@@ -174,13 +175,15 @@ class PPOLearner(FragmentLearner):
         units  index arrays that a minibatch must not split; then all rows are used
         """
         rng = np.random.default_rng((self.config.seed or 0, weights_version(self)))
+        found: list[tuple[int, list[NDArray[np.int64]]]] = []
         if units:
-            found = [shuffled_parts(units, rng, max(1, rows // minibatch)) for _ in range(epochs)]
+            each, parts = minibatches_of(rows, minibatch, self.config.accumulate)
+            found = [(each, shuffled_parts(units, rng, parts)) for _ in range(epochs)]
         else:
-            visits = filter(len, self._visits(rollout, rows, epochs, rng))
-            found = [np.array_split(visit, max(1, len(visit) // minibatch)) for visit in visits]
-        each = self.config.accumulate
-        return [pieces[i : i + each] for pieces in found for i in range(0, len(pieces), each)]
+            for visit in filter(len, self._visits(rollout, rows, epochs, rng)):
+                each, parts = minibatches_of(len(visit), minibatch, self.config.accumulate)
+                found.append((each, np.array_split(visit, parts)))
+        return [pieces[i : i + each] for each, pieces in found for i in range(0, len(pieces), each)]
 
     def _visits(self, rollout: Rollout, rows: int, epochs: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
         """Return the rows of each epoch in random order: `rows` of all, but those with a certain action only once."""
@@ -206,7 +209,7 @@ class PPOLearner(FragmentLearner):
             sums += share * means
             if share < 1.0:
                 torch._foreach_mul_(list(gradients.values()), share)
-            total = {key: total[key] + each for key, each in gradients.items()} if total else gradients
+            total = added(total, gradients)
         return self._averaged(self._with_terms(policy, total), sums)
 
     def _minibatch(self, policy: Any, rows: Any, batch: tuple[Any, ...]) -> tuple[Gradients, NDArray[np.float64]]:
@@ -246,7 +249,6 @@ class PPOLearner(FragmentLearner):
     def _log_explained(self) -> None:
         """Log the share of the variance of this batch's value targets that the values predict."""
         targets, errors = (np.concatenate(parts) for parts in zip(*self._errors, strict=True))
-        self._errors.clear()
         variance = float(targets.var(dtype=np.float64))
         share = 1.0 - float(errors.var(dtype=np.float64)) / variance if variance > 0.0 else math.nan
         self.metrics.log_value((DEFAULT_MODULE_ID, "explained_variance"), share, window=1)
@@ -263,6 +265,17 @@ def value_head_only(policy: Any, gradients: Gradients) -> Gradients:
     for parameter in gradients.keys() - head:
         parameter.grad = None
     return {parameter: each for parameter, each in gradients.items() if parameter in head}
+
+
+def minibatches_of(rows: int, minibatch: int, accumulate: int) -> tuple[int, int]:
+    """Return the number of minibatches of each gradient step, and of all steps of an epoch.
+
+    The steps depend on the product of `minibatch` and `accumulate` only; no minibatch is smaller than `minibatch`, unless
+    there are fewer rows.
+    """
+    steps = max(1, rows // (minibatch * accumulate))
+    each = max(1, rows // steps // minibatch)
+    return each, steps * each
 
 
 def shuffled_parts(units: list[NDArray[np.int64]], rng: np.random.Generator, parts: int) -> list[NDArray[np.int64]]:

@@ -1,7 +1,8 @@
 """Fits a policy's probability of winning (`acting.win_head`) to games that it plays by itself.
 
-The games are played with the policy's likeliest decisions, one in ten of them sampled for variety. A tenth of the games
-is held out, and the epoch with the least loss on them is kept.
+The games are played with the policy's likeliest decisions, one in ten of them sampled for variety. All games that began
+first count, however long they last: the first games to end would mostly be lost. A tenth of the games is held out, and the
+epoch with the least loss on them is kept.
 """
 
 from collections.abc import Callable
@@ -77,7 +78,7 @@ def calibrate(folder: Path, games: int, seed: int, advance: Callable[[int], None
 def play(
     policy: ShortlistPolicy, config: TrainConfig, games: int, seed: int, advance: Callable[[int], None]
 ) -> Positions:
-    """Return positions of at least this many whole games by the rules of the policy's training."""
+    """Return positions of the first `games` games by the rules of the policy's training, each played to its end."""
     net, lister, rng = ShortlistNet(policy, torch.float32), CandidateLister(), np.random.default_rng(seed)
     rngs = [one_seed(seed * TOGETHER + i) for i in range(TOGETHER)]
     batch = Games(TOGETHER, **rules(config), discrete=False, rngs=rngs)
@@ -86,24 +87,23 @@ def play(
     number, won = np.arange(TOGETHER), dict[int, bool]()
     kept: list[tuple[NDArray[np.float16], NDArray[np.int64]]] = []
     begun = TOGETHER
-    while len(won) < games:
+    while (number < games).any():
         lister.write(batch, lists)
         found = net.passed(ListedRows.of_flat(batch.flat, lists))
-        keep = rng.random(TOGETHER) < KEPT
+        keep = (rng.random(TOGETHER) < KEPT) & (number < games)
         kept.append((found.trunk[keep].numpy().astype(np.float16), number[keep].copy()))
         sampled = rng.random(TOGETHER) < SAMPLED
         logits = found.logits.numpy() + np.where(sampled[:, None], rng.gumbel(size=tuple(found.logits.shape)), 0.0)
         batch.step(decisions_of(lists["entries"], logits.argmax(axis=1)))
         over = np.flatnonzero(batch.outcome)
-        for i in over:
-            won[int(number[i])] = batch.outcome[i] == Outcome.WON
-            number[i], begun = begun, begun + 1
         if len(over):
-            advance(len(over))
+            advance(int((number[over] < games).sum()))
+            won |= dict(zip(number[over].tolist(), (batch.outcome[over] == Outcome.WON).tolist(), strict=True))
+            number[over] = begun + np.arange(len(over))
+            begun += len(over)
             batch.reset(over)
     features, game = (np.concatenate(each) for each in zip(*kept, strict=True))
-    ended = np.isin(game, list(won))
-    return Positions(features[ended], game[ended], np.array([won[int(each)] for each in game[ended]]))
+    return Positions(features, game, np.array([won[int(each)] for each in game]))
 
 
 def fitted(positions: Positions, seed: int, weights_sha256: str) -> Fit:

@@ -168,9 +168,9 @@ def self_play(
     found: list[Iteration] = []
     decisions, begin = 0, time.perf_counter()
     for number in range(1, settings.iterations + 1):
-        chosen = rng.choice(len(league.members), OPPONENTS, p=league.chances())
+        chosen = rng.choice(len(league.members), min(OPPONENTS, settings.races), p=league.chances())
         parts, results = [], []
-        for member, races in zip(chosen.tolist(), np.array_split(np.arange(settings.races), OPPONENTS), strict=True):
+        for member, races in zip(chosen.tolist(), np.array_split(np.arange(settings.races), len(chosen)), strict=True):
             own = [next(seeds) for _ in races]
             part, played = race(policy, league.members[member], own, generator, reorder, **options)
             parts.append(part)
@@ -183,13 +183,14 @@ def self_play(
         names = " ".join(league.members[member].name for member in chosen)
         elo = float(league.elos()[0])
         found.append(Iteration(number, names, share, elo, decisions, *means, time.perf_counter() - begin))
+        folder.mkdir(parents=True, exist_ok=True)
+        write_epochs(folder / "metrics.csv", found)
         advance(found[-1])
         if number % settings.join_every == 0 or number == settings.iterations:
             trained = {"timesteps": decisions, "games": number * settings.races, "seconds": found[-1].seconds}
             name = f"iteration-{number}"
             write_policy(policy, config, trained, folder / name, how="PPO in races against a league")  # type: ignore[arg-type]
             league.join(frozen(policy, name, reorder))
-    write_epochs(folder / "metrics.csv", found)
     return found
 
 

@@ -16,6 +16,7 @@ from ante.training.policies.protocol import Choice
 
 # A purely greedy policy can loop in evaluations, selecting and unselecting one card.
 EVAL_EPSILON = 0.01
+EXPLORE = "explore"  # the buffer with the epsilon of training
 
 
 class QPolicy(PackedPolicy):
@@ -30,7 +31,7 @@ class QPolicy(PackedPolicy):
     def setup(self) -> None:
         """Build the layers, and epsilon as a buffer, so that it is sent and saved with the weights."""
         super().setup()
-        self.register_buffer("explore", torch.tensor(float(self.model_config["explore"])))
+        self.register_buffer(EXPLORE, torch.tensor(float(self.model_config["explore"])))
 
     def q_values(self, rows: FilledRows | torch.Tensor) -> torch.Tensor:
         """Return action values of staged rows, (m, actions) with gradient; OFF where an action is illegal."""

@@ -179,7 +179,8 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
         begin = time.perf_counter()
         while len(self._ahead) < max(1, self.config.lag):
             self._ahead.append(self._launch())
-        ready = self._ahead.popleft()() or self._first_recovered()
+        gather = self._ahead.popleft()
+        ready = gather() or self._first_recovered(gather)
         if self.config.lag:
             with span("sync"):
                 self._send_weights()
@@ -211,16 +212,21 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
         if len(self.config.stages) > 1:
             self.metrics.log_value((ENV_RUNNER_RESULTS, STAGE), self.window.stage, window=1)
 
-    def _first_recovered(self) -> list[Sampled]:
-        """Return fragments of the first runners that recover after a total failure. Raises NoRunner at the limit."""
+    def _first_recovered(self, gather: Callable[[], list[Sampled]]) -> list[Sampled]:
+        """Return late fragments of slow runners, or those of the first runners that recover after a total failure.
+
+        gather  waits for the fragments that were not ready in time. Raises NoRunner at the limit.
+        """
         deadline = time.monotonic() + self.config.sample_timeout_s
         while time.monotonic() < deadline:
             time.sleep(POLL_SECONDS)
+            if late := gather():
+                return late
             if self.restore_env_runners(self.env_runner_group) and (ready := self._launch()()):
                 return ready
         raise NoRunner(
-            f"none of {self.config.num_env_runners} env runners responded within {self.config.sample_timeout_s} s: "
-            "check their logs, then continue with --resume"
+            f"none of {self.config.num_env_runners} env runners responded within {2 * self.config.sample_timeout_s:g} s: "
+            "check their logs, or lower algo.batch if a fragment takes longer, then continue with --resume"
         )
 
     def _launch(self) -> Callable[[], list[Sampled]]:

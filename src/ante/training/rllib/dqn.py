@@ -2,11 +2,15 @@
 
 from typing import Any
 
+import numpy as np
+
 from ante.training.learning.dqn import QLearner, QPlan
+from ante.training.policies.q_network import EXPLORE
 from ante.training.rllib.algorithm import FastAlgorithm, FastConfig
 from ante.training.sampling.hooks import RareSteps
 from ante.training.sampling.runner import TRAJECTORY
 from ante.training.settings.config import TrainConfig
+from ante.training.settings.schedule import value_at
 
 
 class FastDQN(FastAlgorithm):
@@ -16,6 +20,11 @@ class FastDQN(FastAlgorithm):
     def get_default_config(cls) -> "FastDQNConfig":
         """See Algorithm."""
         return FastDQNConfig()
+
+    def start_from(self, weights: dict[str, Any]) -> None:
+        """See FastAlgorithm; the weights contain epsilon, which begins with this run's schedule."""
+        epsilon = np.array(value_at(self.config.q.epsilon, 0), dtype=np.float32)
+        super().start_from({**weights, EXPLORE: epsilon})
 
 
 class FastDQNConfig(FastConfig):

@@ -298,8 +298,7 @@ def learn_on_ray(
         if lock.in_place():
             shutil.rmtree(config.spill_folder, ignore_errors=True)
     if stops:
-        words = f"stopped at {done.steps:,} steps; continue with: ante train --resume {config.folder}"
-        console.print(words, soft_wrap=True)
+        say(console, f"stopped at {done.steps:,} steps; continue with: ante train --resume {config.folder}")
     return gauge, stops
 
 
@@ -336,7 +335,7 @@ def learn_all(config: TrainConfig, resume: bool, session: Session) -> Progressed
             words = (
                 f"a process was lost ({type(error).__name__}: {first}); restart {losses} of {config.resources.restarts}"
             )
-            session.console.print(words, soft_wrap=True)
+            say(session.console, words)
         finally:
             session.exporter.learning = False
             if algorithm is not None:
@@ -351,9 +350,9 @@ def show_resumed(config: TrainConfig, done: Progressed, console: Console) -> Non
     """Print from where a run continues; nothing for a new run."""
     if not done.iteration:
         return
-    console.print(f"resumed {config.folder} after {done.steps:,} steps and {done.games:,} games", soft_wrap=True)
+    say(console, f"resumed {config.folder} after {done.steps:,} steps and {done.games:,} games")
     if done.games_restarted:
-        console.print(f"games in progress begin again: {done.games_restarted}", soft_wrap=True)
+        say(console, f"games in progress begin again: {done.games_restarted}")
 
 
 def is_loss(error: BaseException | None) -> bool:
@@ -380,7 +379,7 @@ def learn(config: TrainConfig, algorithm: Algorithm, done: Progressed, session: 
             done.row = row_of(result, done, time.perf_counter() - clock)
             done.row |= memory_columns(session.gauge, done.sizes)
             done.row |= hints()
-            done.row |= tried(config, algorithm, done, session.console)
+            done.row |= tried(config, algorithm, done, session)
             session.lock.check()
             metrics.write(done.row)
             session.exporter.row, session.exporter.runners = done.row, runners_of(algorithm)
@@ -412,8 +411,7 @@ def watching(config: TrainConfig, algorithm: Algorithm, session: Session) -> Ite
         return
     from ante.training.advice.broker import HintWatch
 
-    show = partial(session.console.print, soft_wrap=True)
-    watch = HintWatch(algorithm.hint_broker, config.folder, show, session.events.hints)
+    watch = HintWatch(algorithm.hint_broker, config.folder, partial(say, session.console), session.events.hints)
     try:
         yield watch.now
     finally:
@@ -430,19 +428,20 @@ def runners_of(algorithm: Algorithm) -> Runners:
     )
 
 
-def tried(config: TrainConfig, algorithm: Algorithm, done: Progressed, console: Console) -> dict[str, float]:
-    """Return the columns of a short evaluation if one is due, else NaN."""
+def tried(config: TrainConfig, algorithm: Algorithm, done: Progressed, session: Session) -> dict[str, float]:
+    """Return the columns of a short evaluation if one is due, else NaN. Raises RunGone."""
     if not config.evaluation.every or done.iteration % config.evaluation.every:
         return without_values("evaluation")
     found, player, report = trial(config, algorithm)
+    session.lock.check()
     try:
         keep_games(config, player, report, done.steps)
     except (BalatroError, OSError) as error:  # a full disk must not stop the run
-        console.print(f"the games of this evaluation were not saved: {error}", soft_wrap=True)
-    console.print(
+        say(session.console, f"the games of this evaluation were not saved: {error}")
+    say(
+        session.console,
         f"iteration {done.iteration}: {found['eval_blinds']:.2f} blinds beaten, ante {found['eval_ante']:.2f}, "
         f"wins {found['eval_win_rate']:.1%} in {config.evaluation.trial_games} validation games",
-        soft_wrap=True,
     )
     return found
 

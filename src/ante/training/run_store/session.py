@@ -33,7 +33,7 @@ def say(console: Console, words: str) -> None:
 @contextmanager
 def fetching(config: TrainConfig, console: Console) -> Iterator[Callable[[int], None]]:
     """Show a progress bar for a run's downloads; yield a function that adds a number of bytes."""
-    columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn()
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn()
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(f"looking for {config.name} in {config.store or config.runs}", total=None)
         yield lambda count: bar.update(task, advance=count, description=f"fetching {config.name} from {config.store}")

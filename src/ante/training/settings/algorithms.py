@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ante.training.settings.policies import PolicySettings
 
 NO_CLIP = 1e9  # a clipping range without effect
+ALL_MINIBATCHES = 10**9  # of an epoch, however many rows the games and env runners sample
 ONE_PROCESS: frozenset[Feature] = frozenset()
 KIND = (
     "Algorithm: ppo; appo, asynchronous PPO with V-trace; a2c, one gradient step for each batch; dqn; "
@@ -314,7 +315,7 @@ class A2c(ValueClip, Normalised, CriticWarmup, Fragments):
 
         In the first step on a batch all ratios are 1, where PPO's gradient without clipping equals A2C's.
         """
-        return Update(accumulate=max(1, self.batch // self.minibatch))
+        return Update(accumulate=ALL_MINIBATCHES)
 
 
 @ALGORITHMS.register
@@ -392,11 +393,18 @@ class Dqn(Accumulated, Overlap):
         return policy.q_implementation, policy.network() | {"duelling": self.duelling, "explore": explore}
 
     def check(self, config: TrainConfig) -> None:
-        """Raise ValueError if the replay buffer is smaller than two batches; see Accumulated."""
+        """Raise ValueError if the replay buffer is smaller than two batches or a fragment; see Accumulated."""
         super().check(config)
         if self.replay < 2 * self.batch:
             raise ValueError(
                 f"algo.replay {self.replay} is smaller than two batches of {self.batch}; raise it or lower algo.batch"
+            )
+        games, steps = config.resources.games_per_runner, -(-self.batch // config.resources.games)
+        finals = 2 + steps // config.games.max_decisions  # of a game: after the last step, and of truncated games
+        if self.replay < games * (steps + finals):
+            raise ValueError(
+                f"algo.replay {self.replay} is smaller than a fragment of {games} games, up to {games * (steps + finals)} "
+                "rows; raise it or lower resources.games_per_runner"
             )
 
 

@@ -104,7 +104,15 @@ class TrainConfig(Settings):
         self.policy.check(self)
         self.algo.check(self)
         self._check_batch()
+        self._check_line_ups()
         return self
+
+    def _check_line_ups(self) -> None:
+        if self.tracking.knowledge and self.games.start_states:
+            raise ValueError(
+                "tracking.knowledge is not supported with games.start_states, whose games begin in the middle; use "
+                "games.start_states null, or tracking.knowledge null"
+            )
 
     def _check_batch(self) -> None:
         algo, resources = self.algo, self.resources

@@ -38,7 +38,7 @@ class Range(Settings):
 
     def extremes(self) -> list[Any]:
         """Return the values that a check must try."""
-        return [self.low, self.high]
+        return [self.low, self.value_at(0.5), self.high]
 
     def position(self, value: float) -> float:
         """Return where the value lies between the bounds, from 0 to 1."""

@@ -2,7 +2,8 @@
 
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from types import NoneType
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 from pydantic import BeforeValidator, Discriminator, Field, Tag, ValidationError, field_validator
@@ -51,6 +52,12 @@ class PopulationBased(Settings):
 
 
 METHODS = ("random", "asha", "pbt")
+
+
+def is_integer(annotation: Any) -> bool:
+    """Return whether a setting is an integer, or an integer or None."""
+    kinds = get_args(annotation) or (annotation,)
+    return int in kinds and set(kinds) <= {int, NoneType}
 
 
 def method_of(value: Any) -> str | None:
@@ -111,7 +118,9 @@ class Sweep(Settings):
     def rounded(self, values: dict[str, Any]) -> dict[str, Any]:
         """Return the values with integer settings rounded."""
         fields = self.fields(values)
-        whole = [name for name, of in self.search.items() if isinstance(of, Range) and fields[name].annotation is int]
+        whole = [
+            name for name, of in self.search.items() if isinstance(of, Range) and is_integer(fields[name].annotation)
+        ]
         return {name: round(value) if name in whole else value for name, value in values.items()}
 
     def fields(self, values: dict[str, Any]) -> dict[str, FieldInfo]:

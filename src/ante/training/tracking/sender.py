@@ -60,7 +60,7 @@ class Sender:
         if self.tracker is None:
             self.tracker = self._begin()
         rows = unsent_rows(self.run, self.state.iteration)
-        moments = times_of(rows, (self.run / "metrics.csv").stat().st_mtime) if rows else []
+        moments = times_of(rows, self.run / "metrics.csv") if rows else []
         for begin in range(0, len(rows), MOST_ROWS):
             part = slice(begin, begin + MOST_ROWS)
             self.tracker.send(rows[part], moments[part])
@@ -137,9 +137,10 @@ def unsent_rows(run: Path, sent: int) -> list[Row]:
     return [row for row in finite if sent < row["iteration"] <= until]
 
 
-def times_of(rows: list[Row], last: float) -> list[float]:
-    """Return the times of rows, computed backwards from the file's last modification."""
-    return [last - (rows[-1]["seconds"] - row["seconds"]) for row in rows]
+def times_of(rows: list[Row], file: Path) -> list[float]:
+    """Return the times of rows, computed backwards from the last row of metrics.csv, written when it was last modified."""
+    last, newest = file.stat().st_mtime, float(whole_rows(file)[-1]["seconds"])
+    return [last - (newest - row["seconds"]) for row in rows]
 
 
 def read_outcome(seconds: float) -> Outcome | None:

@@ -152,7 +152,7 @@ def test_players_are_found_by_name(package: Path) -> None:
         player_of("elsewhere:Poor", False, "best")
     with pytest.raises(
         BalatroError,
-        match=r"no player 'nobody': choose random, greedy, rules, stranger, absent, white-stake, white-stake-2, white-stake-3, the folder of a run",
+        match=r"no player 'nobody': choose random, greedy, rules, stranger, absent, white-stake, white-stake-2, white-stake-3, white-stake-4, the folder of a run",
     ):
         player_of("nobody", False, "best")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1]
 PLACES = (PACKAGE / "models", PACKAGE.parents[1] / "models")  # in an installed package, in a checkout
 WHITE_STAKE = "white-stake"  # the reference of `ante bench strength`
-STRONGEST = "white-stake-3"  # advises players
+STRONGEST = "white-stake-4"  # advises players
 
 
 def policy_folder(name: str | Path) -> Path:

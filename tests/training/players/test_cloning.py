@@ -117,13 +117,13 @@ def test_too_little_to_learn_from_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("view", ["flat", "shortlist"])
 def test_the_step_of_a2c_is_that_of_the_plain_policy_gradient(shown: dict[str, Dataset], view: str) -> None:
     """PPO's gradient with a2c's settings, against autograd on -A log p + w (V - R)^2 - b H, written independently."""
-    from ante.training.learning.ppo import score_actions
+    from ante.training.learning.ppo import minibatches_of, score_actions
     from ante.training.numerics import torch_ops
 
     torch.manual_seed(2)
     config = config_for(view).with_changes({"algo.kind": "a2c", "algo.batch": 512, "algo.minibatch": 128})
     passes, together, clip = config.algo.update
-    assert (passes, together) == (1, 4)
+    assert (passes, minibatches_of(512, 128, together)) == (1, (4, 4)), "one step for each batch"
     policy, steps = new_policy(config), shown[view].read([0])
     steps = steps.take(np.flatnonzero(steps["choice"] >= 0)[:96])
     rows, choice = rows_of(steps, policy), steps["choice"].astype(np.int64)

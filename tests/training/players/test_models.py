@@ -15,7 +15,7 @@ from ante.training.players.release import player_from, read_release
 MODELS = Path(__file__).parents[3] / "models"
 
 
-@pytest.mark.parametrize("name", ["white-stake", "white-stake-2", "white-stake-3"])
+@pytest.mark.parametrize("name", ["white-stake", "white-stake-2", "white-stake-3", "white-stake-4"])
 def test_a_release_is_whole_small_and_described(name: str) -> None:
     folder = MODELS / name
     policy, about = read_release(folder)

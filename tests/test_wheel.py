@@ -74,7 +74,7 @@ def test_the_wheel_contains_every_file_of_the_package_and_the_released_policy(wh
     )
     files = {line.replace("src/", "").replace("models/", "ante/models/") for line in tracked.stdout.split()}
     assert files <= set(contents(wheel))
-    assert wheel.stat().st_size < 5e6
+    assert wheel.stat().st_size < 6e6  # four policies of 0.9 MB each
 
 
 @pytest.mark.parametrize(

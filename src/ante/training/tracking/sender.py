@@ -59,8 +59,7 @@ class Sender:
     def _catch_up(self) -> None:
         if self.tracker is None:
             self.tracker = self._begin()
-        rows = unsent_rows(self.run, self.state.iteration)
-        moments = times_of(rows, self.run / "metrics.csv") if rows else []
+        rows, moments = unsent_rows(self.run, self.state.iteration)
         for begin in range(0, len(rows), MOST_ROWS):
             part = slice(begin, begin + MOST_ROWS)
             self.tracker.send(rows[part], moments[part])
@@ -127,20 +126,19 @@ def covered(run: Path) -> int:
     return int(read_object(file)["iteration"]) if file.exists() else 0
 
 
-def unsent_rows(run: Path, sent: int) -> list[Row]:
-    """Return the rows of metrics.csv after iteration `sent` that a checkpoint covers, without NaN values."""
+def unsent_rows(run: Path, sent: int) -> tuple[list[Row], list[float]]:
+    """Return the rows of metrics.csv after iteration `sent` that a checkpoint covers, without NaN values, and their times.
+
+    Times are computed backwards from the last row of the file, written when the file was last modified.
+    """
     file, until = run / "metrics.csv", covered(run)
     if sent >= until or not file.exists():
-        return []
-    rows = ({name: float(text or "nan") for name, text in row.items()} for row in whole_rows(file))
+        return [], []
+    last, written = file.stat().st_mtime, whole_rows(file)
+    rows = ({name: float(text or "nan") for name, text in row.items()} for row in written)
     finite = ({name: value for name, value in row.items() if math.isfinite(value)} for row in rows)
-    return [row for row in finite if sent < row["iteration"] <= until]
-
-
-def times_of(rows: list[Row], file: Path) -> list[float]:
-    """Return the times of rows, computed backwards from the last row of metrics.csv, written when it was last modified."""
-    last, newest = file.stat().st_mtime, float(whole_rows(file)[-1]["seconds"])
-    return [last - (newest - row["seconds"]) for row in rows]
+    unsent: list[Row] = [row for row in finite if sent < row["iteration"] <= until]
+    return unsent, [last - (float(written[-1]["seconds"]) - row["seconds"]) for row in unsent]
 
 
 def read_outcome(seconds: float) -> Outcome | None:

@@ -77,13 +77,17 @@ def check_url(url: str) -> None:
         raise ValueError("it must start with http:// or https://")
     if not url.isascii() or not url.isprintable() or " " in url:
         raise ValueError("it must not contain spaces or control characters; encode non-ASCII characters as %XX")
-    parts = urlsplit(url)
-    try:
-        port = parts.port
-    except ValueError:
-        port = 0
-    if not parts.hostname or port == 0:
+    if not has_address(url):
         raise ValueError("it must contain a host, optionally with a port from 1 to 65535 after a colon")
+
+
+def has_address(url: str) -> bool:
+    """Return whether a URL has a host, and a port from 1 to 65535 if any."""
+    try:
+        parts = urlsplit(url)
+        return bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 def number_of(count: int, noun: str) -> str:

@@ -1,9 +1,9 @@
 """URLs of event buses, and names of their consumers."""
 
 import re
-from urllib.parse import urlsplit
 
 from ante.errors import BalatroError, shown
+from ante.messages import has_address
 
 NATS = re.compile(r"(nats|tls)://[^/\s@?#]+")
 
@@ -34,15 +34,6 @@ def check_bus(url: str) -> str:
     if not url or ("://" in url and not is_nats(url)):
         raise BadBus(f"{shown(url)} is no event bus: use nats://HOST:PORT, or the path of a file for a local log")
     return url
-
-
-def has_address(url: str) -> bool:
-    """Return whether a URL has a host, and a port from 1 to 65535 if any."""
-    try:
-        parts = urlsplit(url)
-        return bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False
 
 
 def check_consumer(name: str) -> None:

@@ -38,8 +38,8 @@ class CannotListen(BalatroError, OSError):
         why: The cause, without the address.
     """
 
-    def __init__(self, host: str, port: int, why: str) -> None:
-        super().__init__(f"cannot listen on {address(host, port)}: {why}; choose another --port")
+    def __init__(self, host: str, port: int, why: str, option: str = "--port") -> None:
+        super().__init__(f"cannot listen on {address(host, port)}: {why}; choose another {option}")
         self.why = why
 
 

@@ -9,11 +9,12 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
+from ante.http.server import CannotListen
 from ante.serve.decisions.access import Access
 from ante.serve.decisions.client import Address, DecisionClient, NoDecision
 from ante.serve.decisions.deciders import StepwiseDecider
 from ante.serve.decisions.desk import Desk
-from ante.serve.decisions.server import CannotListen, Options, serving
+from ante.serve.decisions.server import Options, serving
 from ante.serve.decisions.v1 import decisions_pb2 as pb
 from ante.serve.decisions.v1 import decisions_pb2_grpc as pb_grpc
 from ante.serve.tokens import BadAccess

@@ -15,10 +15,9 @@ import torch
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from ante.errors import BalatroError
 from ante.events.publisher import Publisher, publishing_events
 from ante.http.metrics_page import metrics_page
-from ante.http.server import address
+from ante.http.server import CannotListen, address
 from ante.serve.decisions.access import Access, DecodeCheck, TokenCheck
 from ante.serve.decisions.bus import answer_requests
 from ante.serve.decisions.desk import Desk
@@ -42,10 +41,6 @@ OPTIONS = (
     ("grpc.keepalive_timeout_ms", 10_000),
     ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
 )
-
-
-class CannotListen(BalatroError, OSError):
-    """The port cannot be bound."""
 
 
 @dataclass(frozen=True)
@@ -129,9 +124,7 @@ def bind(server: grpc.aio.Server, host: str, port: int, credentials: grpc.Server
         return server.add_secure_port(place, credentials) if credentials else server.add_insecure_port(place)
     except (RuntimeError, OverflowError):
         files = "; or a file of TLS is no PEM, or --tls-key not of --tls-cert" if credentials else ""
-        raise CannotListen(
-            f"cannot listen on {place}: it is in use or not of this machine; choose another {option}{files}"
-        ) from None
+        raise CannotListen(host, port, "it is in use or not of this machine", f"{option}{files}") from None
 
 
 async def run(source: Source, options: Options, listening: Callable[[int], None]) -> None:

@@ -15,7 +15,7 @@ from tests.search.made import small_player, some_games, with_other_hidden_state
 from tests.search.oracle import oracle
 
 SETTINGS = Settings(least=1e-6, share=1.0)
-STRONGEST = Path(__file__).parents[2] / "models" / "white-stake-3"
+MEASURED = Path(__file__).parents[2] / "models" / "white-stake-3"
 LOW, GAMES, DRAW = Budget(16), 128, 26
 
 
@@ -41,7 +41,7 @@ def games_won(player: Player) -> np.ndarray:
 
 @pytest.mark.nightly
 def test_the_oracle_wins_more_games_than_a_fair_search_with_the_same_low_budget() -> None:
-    player = player_of(str(STRONGEST), True, "best")
+    player = player_of(str(MEASURED), True, "best")
     fair = games_won(SearchPlayer(player, LOW))
     knowing = games_won(oracle(player, LOW, Settings()))
     more = knowing - fair

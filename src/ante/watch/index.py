@@ -42,6 +42,9 @@ class LiveRuns:
         self._known: dict[Path, tuple[Any, RunSummary]] = {}
         self._followed: dict[str, tuple[RunSummary, LiveRun]] = {}
 
+    def close(self) -> None:
+        """Start no more work in the background, and wait for what has begun."""
+
     def changes(self, version: str = "") -> dict[str, Any]:
         """Return all runs with their version, only the version if the page has it, or {trouble}."""
         with self._lock:

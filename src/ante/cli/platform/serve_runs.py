@@ -58,7 +58,6 @@ class ServeRuns:
     def run(self) -> int:
         """Serve until Ctrl-C or SIGTERM. Raises CannotListen, BadAccess, StorageError."""
         from ante.http.server import address
-        from ante.serve.catalogue.runs import StoredRuns
         from ante.serve.catalogue.server import catalogue, runs_of
         from ante.serve.tokens import Tokens
         from ante.stopping import ending
@@ -74,8 +73,7 @@ class ServeRuns:
             if isinstance(source, Path) and not source.is_dir():
                 raise NotARun(f"there is no folder {source}: give the folder or the store of runs")
             runs = runs_of(source, place, self.seconds, self.cost)
-            if isinstance(runs, StoredRuns):
-                held.callback(runs.mirror.close)  # before the folder of the copies is removed
+            held.callback(runs.close)  # before the folder of the copies is removed
             tokens = Tokens(self.token_file, self.token_env)
             options = self.host, self.port, self.names, tokens, self.links
             with catalogue(runs, self.store, *options) as server:

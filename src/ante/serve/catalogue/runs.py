@@ -33,6 +33,10 @@ class StoredRuns(LiveRuns):
         self._wanted.set()
         threading.Thread(target=self._refresh, daemon=True).start()
 
+    def close(self) -> None:
+        """See LiveRuns."""
+        self.mirror.close()
+
     def changes(self, version: str = "") -> dict[str, Any]:
         """See LiveRuns. Also states why the store cannot be read."""
         self._wanted.set()

@@ -197,6 +197,15 @@ def test_a_suspended_training_resumes_with_more_steps(kubernetes: Cluster, ante:
     assert kubernetes.objects["RayCluster", "default", "mine"]["spec"]["suspend"]
 
 
+def test_a_sweep_resumes_without_more_steps(kubernetes: Cluster, ante: Ante, tmp_path: Path) -> None:
+    (tmp_path / "sweep.yaml").write_text("training: {sweep: {search: {algo.lr: {low: 0.001, high: 0.002}}}}")
+    assert ante("submit", "--preset", "cpu", "--values", str(tmp_path / "sweep.yaml"), "--name", "s")[0] == 0
+    ante("suspend", "s", "--seconds", "5")
+    code, _, error = ante("resume", "s", "--steps", "900000")
+    assert (code, "s is no single training (ante sweep /etc/ante/sweep.yaml): leave out --steps" in error) == (2, True)
+    assert ante("resume", "s")[0] == 0
+
+
 def test_submitted_again_a_training_that_has_ended_starts_and_another_is_left_alone(
     kubernetes: Cluster, ante: Ante
 ) -> None:

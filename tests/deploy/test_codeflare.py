@@ -11,6 +11,7 @@ from ante.deploy.codeflare import AnteCluster
 from ante.deploy.placement import DoesNotFit, train_values
 from ante.deploy.settings import preset, presets, read_settings
 from ante.training.settings.config import make_config, read_config
+from ante.training.sweeps.spec import read_sweep
 from tests.deploy.conftest import Ante
 from tests.deploy.test_cluster import job_server, made, run_with
 from tests.support.apiserver import Cluster
@@ -55,7 +56,14 @@ def test_a_cluster_is_ready_trains_and_leaves_nothing(kubernetes: Cluster, tmp_p
         job = cluster.train()
         assert list(cluster.lines(job)) == ["8,192 steps", "16,384 steps"]
         assert cluster.job_status(job) == "SUCCEEDED"
+        with pytest.raises(DoesNotFit, match="search is empty"):
+            cluster.train(sweep={"search": {}, "trials": 2})
+        cluster.train(name="rates", sweep={"search": {"algo.lr": {"choices": [1e-3, 2e-3]}}, "trials": 2})
         cluster.down()
+    (tmp_path / "sweep").mkdir()
+    words = run_with(tmp_path / "sweep", jobs.submitted[1]["entrypoint"])
+    sweep = read_sweep(Path(words[1]))
+    assert (words[0], sweep.name, sweep.trials, sweep.settings["resources"]["learners"]) == ("sweep", "rates", 2, 0)
     words = run_with(tmp_path, jobs.submitted[0]["entrypoint"])
     assert words == ["train", "--config", words[2], "--name", "mine", "--store", "s3://ante/runs", "--resume", "auto"]
     assert read_config(Path(words[2])) == make_config(train_values(cluster.settings))

@@ -59,12 +59,14 @@ def test_a_cluster_is_proved_started_used_and_taken_away(kubernetes: Cluster, tm
     store.put_file("notebook/episodes/000000008192-A.mp4", tmp_path / "played.mp4")
     with job_server() as (port, jobs):
         kubernetes.ports[8265] = port
-        said = execute("1", tmp_path, PRESET="gpu", STORE=str(tmp_path / "store"))
+        search = {"search": {"algo.lr": {"low": 1e-4, "high": 5e-3}}, "trials": 8}
+        said = execute("1", tmp_path, PRESET="gpu", STORE=str(tmp_path / "store"), SWEEP=search)
     assert "16,384 steps" in said
     assert "SUCCEEDED" in said
     assert "notebook/episodes/000000008192-A.mp4" in said
     assert "video/mp4" in said or "<video" in said
     assert "--name notebook" in jobs.submitted[0]["entrypoint"]
+    assert "name: notebook-sweep" in jobs.submitted[1]["entrypoint"]
     assert made(kubernetes) == {"Secret/ante-s3", "Secret/notebook-s3"}
 
 

@@ -18,6 +18,17 @@ CPU_ONLY: dict[str, Any] = {"gpuWorkers": {"enabled": False}, "cpuWorkers": {"en
 SCALING = {"autoscaling": {"enabled": True}}
 IMPOSSIBLE: dict[str, tuple[dict[str, Any], str]] = {
     "no workers": ({"gpuWorkers": {"enabled": False}}, "the cluster has no worker pod"),
+    "a sweep and a comparison": (
+        {"training": {"sweep": {"search": {}}, "compare": {"entries": {"one": {}}}}},
+        "training.sweep and training.compare are both set",
+    ),
+    "several runs on one port": (
+        {
+            "gpuWorkers": {"replicas": 2},
+            "training": {"learners": 2, "metricsPort": 9100, "compare": {"entries": {"a": {}}}},
+        },
+        "training.metricsPort serves one run",
+    ),
     "no pods": ({"gpuWorkers": {"replicas": 0}}, "the cluster has no worker pod"),
     "no learner": ({"training": {"learners": 0}}, "training.learners 0 would train in the head"),
     "learner without pods": (
@@ -123,6 +134,53 @@ def test_the_file_for_training_is_one_that_training_takes() -> None:
         config.resources.learner_gpus,
         config.algo.lr,
     ) == (10, 64, 2, 0.5, 0.001)
+
+
+SEARCH = {"search": {"algo.lr": {"low": 1e-4, "high": 1e-3}}, "method": "random", "trials": 4}
+
+
+@pytest.mark.parametrize(("kind", "keys", "learners"), [("sweep", SEARCH, 0), ("compare", {"entries": {"a": {}}}, 1)])
+def test_runs_at_a_time_divide_the_env_runners_and_fit_the_places_of_the_pods(
+    kind: str, keys: dict[str, Any], learners: int
+) -> None:
+    pytest.importorskip("ray")
+    from ante.training.sweeps.trial import bundles_of
+
+    training = {"learners": 2, "learnerGpus": 0.5, "gamesPerRunner": 8, kind: keys}
+    settings = make_settings({"gpuWorkers": {"cpus": 8, "gpus": 1}, "training": training})
+    load = check_fits(settings).load("gpu")
+    assert (load.runners, load.learners) == (6, 2)
+    config = make_config(train_values(settings))
+    assert (config.resources.runners, config.resources.learners) == (3, learners)
+    run = [one for one in bundles_of(config) if kind == "sweep" or one != {"CPU": 1.0}]  # no driver on a worker
+    for name, offered in (("GPU", 1), ("ante_runner", load.runners), ("ante_learner", load.learners)):
+        assert 2 * sum(one.get(name, 0) for one in run) == offered
+    cpus = 2 * sum(one.get("CPU", 0) for one in run)
+    assert cpus == 8 if kind == "sweep" else 6, "a learner with a GPU requests no core"
+
+
+@pytest.mark.parametrize(
+    ("training", "words"),
+    [
+        (
+            {"sweep": SEARCH | {"store": "s3://mine"}},
+            "training.sweep.store is derived from the cluster: set s3 instead",
+        ),
+        ({"compare": {"settings": {}}}, "training.compare.settings is derived from the cluster: set training.config"),
+        ({"sweep": SEARCH | {"trails": 3}}, "training.sweep: trails: Extra inputs are not permitted"),
+        ({"sweep": {"search": {"algo.rl": {"low": 1, "high": 2}}}}, "search.algo.rl is not a setting that can be"),
+        ({"sweep": SEARCH, "config": {"algo": {"batch": 8}}}, "training.config"),
+    ],
+)
+def test_files_of_sweeps_and_comparisons_are_checked(training: dict[str, Any], words: str) -> None:
+    (found,) = problems(make_settings({"training": training}))
+    assert words in found
+
+
+def test_a_sweep_needs_no_env_runners() -> None:
+    values = {"gpuWorkers": {"runnersPerWorker": 0}, "training": {"sweep": SEARCH}}
+    settings = make_settings(values)
+    assert (problems(settings), train_values(settings)["resources"]["runners"]) == ([], 0)
 
 
 def test_each_actor_asks_rllib_for_one_of_the_places_that_pods_offer() -> None:

@@ -4,12 +4,15 @@ import json
 import shlex
 from collections.abc import Callable
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ante.deploy.settings import Settings, make_settings, preset, presets, read_settings
 from ante.deploy.spec import objects
+from ante.experiments.spec import cells_of, read_spec
+from ante.training.sweeps.spec import read_sweep
 from ante.yaml_files import as_yaml
 from tests.support.manifests import Object, Refused, check, check_all, plain_secrets, read_all
 
@@ -228,6 +231,32 @@ def test_the_entrypoint_begins_or_goes_on_with_the_same_words() -> None:
         "ante train --config /etc/ante/train.yaml --name r1 --store s3://games/runs --resume auto --games.deck 'b blue'"
     )
     assert job_of(values)["spec"]["entrypoint"] == words
+
+
+def test_a_sweep_and_a_comparison_run_from_files_that_their_commands_accept(tmp_path: Path) -> None:
+    search = {"search": {"algo.lr": {"low": 1e-4, "high": 1e-3}}, "trials": 3}
+    shared = {"name": "r1", "gpuWorkers": {"runnersPerWorker": 6}}
+    values = shared | {
+        "training": {"config": {"algo": {"batch": 4096}}, "sweep": search, "args": ["--method", "random"]}
+    }
+    _, settings, job = objects(make_settings(values))
+    assert job["spec"]["entrypoint"] == "ante sweep /etc/ante/sweep.yaml --method random"
+    for name, text in settings["data"].items():
+        (tmp_path / name).write_text(text)
+    sweep = read_sweep(tmp_path / "sweep.yaml")
+    assert (sweep.name, sweep.store, sweep.parallel, sweep.trials) == ("r1", "s3://ante/runs", 1, 3)
+    trial = sweep.config(sweep.starts()[0], 0)
+    assert (trial.algo.batch, trial.resources.runners, trial.resources.learners) == (4096, 6, 0)
+
+    values = shared | {"training": {"config": {"algo": {"batch": 4096}}, "compare": {"entries": {"a": {}, "b": {}}}}}
+    _, settings, job = objects(make_settings(values))
+    line = "ante compare /etc/ante/compare.yaml --out /var/lib/ante/runs/r1 --parallel 1"
+    assert job["spec"]["entrypoint"] == line
+    for name, text in settings["data"].items():
+        (tmp_path / name).write_text(text)
+    cells = cells_of(read_spec(tmp_path / "compare.yaml"), Path("/var/lib/ante/runs/r1"))
+    assert {cell.config.store for cell in cells} == {"s3://ante/runs/r1/a", "s3://ante/runs/r1/b"}
+    assert {(cell.config.algo.batch, cell.config.resources.runners) for cell in cells} == {(4096, 6)}
 
 
 def test_a_core_object_is_checked_by_kubernetes_own_schema() -> None:

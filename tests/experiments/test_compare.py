@@ -107,6 +107,31 @@ def test_every_cell_is_run_once_and_a_finished_one_never_again(tmp_path: Path) -
     assert calls(tmp_path)[4:] == ["slow 2", "quick 2"]
 
 
+def test_with_a_store_entries_are_apart_and_the_report_is_uploaded(tmp_path: Path) -> None:
+    spec, out = spec_of(store=str(tmp_path / "store")), tmp_path / "first"
+    places = {cell.label: (cell.config.store, cell.config.name) for cell in cells_of(spec, out)}
+    assert len(set(places.values())) == 4
+    assert places["slow, seed 1"] == (f"{tmp_path}/store/first/slow", "seed-1")
+    run(spec, out, prepare(spec, out), 1, Watched())
+    assert kept_spec(out).store == spec.store
+    stored = {file.name for file in (tmp_path / "store/first").iterdir() if file.suffix != ".sha256"}
+    assert stored == {"compare.yaml", "players.json", "results.json", "report.html"}
+    assert (tmp_path / "store/first/report.html").read_bytes() == (out / "report.html").read_bytes()
+
+
+def test_shared_settings_may_be_a_file(tmp_path: Path) -> None:
+    (tmp_path / "own.yaml").write_text("algo: {lr: 0.5, gamma: 0.9, clip: 0.3}\n")
+    (tmp_path / "all.yaml").write_text("algo: {gamma: 0.8, clip: 0.2}\nsteps: 3\n")
+    text = "config: all.yaml\nsettings: {algo.clip: 0.1}\nsteps: 77\nseeds: [0]\nentries: {one: {config: own.yaml}}\n"
+    (tmp_path / "spec.yaml").write_text(text)
+    spec = read_spec(tmp_path / "spec.yaml")
+    prepare(spec, tmp_path / "out")
+    for found in (spec, kept_spec(tmp_path / "out")):
+        (cell,) = cells_of(found, tmp_path / "out")
+        algo = cell.config.algo
+        assert (algo.lr, algo.gamma, algo.clip, cell.config.steps) == (0.5, 0.8, 0.1, 77)
+
+
 def test_a_broken_run_continues_and_a_failing_one_stops_no_other(tmp_path: Path) -> None:
     entries = {**TWO, "breaks": {"settings": {"algo.entropy": 7.0}}, "fails": {"settings": {"algo.entropy": 9.0}}}
     spec, troubles = spec_of(entries=entries, seeds=[0]), {}

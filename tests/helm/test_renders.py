@@ -123,6 +123,22 @@ MUCH: dict[str, Values] = {  # components that the CI values leave out
         "training": {"metricsPort": 9100},
         "monitoring": {"podMonitor": {"enabled": True}},
     },
+    "a sweep of several trials at a time": {
+        "gpuWorkers": {"replicas": 2, "cpus": 6},
+        "training": {
+            "learners": 4,
+            "learnerGpus": 0.5,
+            "config": {"algo": {"batch": 2048}},
+            "sweep": {"search": {"algo.lr": {"low": 1e-4, "high": 1e-3, "log": True}}, "method": "pbt", "trials": 8},
+        },
+    },
+    "a comparison, one run at a time": {
+        "training": {
+            "config": {"algo": {"batch": 4096}},
+            "compare": {"seeds": [0, 1], "entries": {"fast": {"settings": {"algo": {"lr": 1e-3}}}, "slow": {}}},
+            "metricsPort": 9100,
+        },
+    },
     "one core, many learners": {
         "gpuWorkers": {"replicas": 3, "cpus": 5, "gpus": 2},
         "training": {"learners": 4, "learnerGpus": 1, "runnerGpus": 0.0, "runnerCpus": 0.7},
@@ -132,10 +148,10 @@ ALL: dict[str, Values] = {**{name: values_of(name) for name in CI}, "defaults": 
 
 
 def as_read(found: Object) -> Object:
-    """Return the object with its settings file parsed."""
+    """Return the object with its settings files parsed."""
     found = json.loads(json.dumps(found))
-    if "train.yaml" in found.get("data", {}):
-        found["data"]["train.yaml"] = yaml.safe_load(found["data"]["train.yaml"])
+    for name in {"train.yaml", "sweep.yaml", "compare.yaml"} & found.get("data", {}).keys():
+        found["data"][name] = yaml.safe_load(found["data"][name])
     return dict(found)
 
 

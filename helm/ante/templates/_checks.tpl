@@ -41,7 +41,18 @@
 {{- if (fromJson (include "ante.ray.group" $one)).spot -}}
 {{- fail (printf "the learner would run on spot pods, and each preemption stops the training: set %s.spot false" (include "ante.ray.block" $home)) -}}
 {{- end -}}
-{{- if not $runners -}}
+{{- if and $training.sweep $training.compare -}}
+{{- fail "training.sweep and training.compare are both set: remove one" -}}
+{{- end -}}
+{{- if and $training.compare $training.metricsPort (gt (int $training.learners) 1) -}}
+{{- fail "training.metricsPort serves one run, and training.compare has several at a time: set training.metricsPort 0, or training.learners 1" -}}
+{{- end -}}
+{{- range $kind, $keys := dict "sweep" (list "name" "runs" "store" "parallel" "config" "settings") "compare" (list "store" "config" "settings" "seed_file") -}}
+{{- range $keys -}}
+{{- if hasKey (get $training $kind) . }}{{ fail (printf "training.%s.%s is derived from the cluster: remove it" $kind .) }}{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- if not (or $runners $training.sweep) -}}
 {{- fail "the cluster has no env runner: raise cpus or runnersPerWorker of a group" -}}
 {{- end -}}
 {{- end -}}

@@ -75,6 +75,11 @@
 {{- $one := dict "root" $ "group" . -}}
 {{- $runners = add $runners (mul (include "ante.ray.pods" $one | int) (include "ante.ray.runners" $one | int)) -}}
 {{- end -}}
+{{- $learners := int $training.learners -}}
+{{- if or $training.sweep $training.compare -}}
+{{- $runners = div $runners (max 1 $learners) -}}
+{{- $learners = ternary 0 1 (not (empty $training.sweep)) -}}
+{{- end -}}
 {{- $games := $training.gamesPerRunner -}}
 {{- if eq (toString $games) "auto" -}}
 {{- $games = mul 64 (max 1 (floor $training.runnerCpus | int)) -}}
@@ -82,7 +87,7 @@
 {{- $resources := dict
   "runners" (int $runners) "games_per_runner" (int $games)
   "runner_cpus" $training.runnerCpus "runner_gpus" $training.runnerGpus "runner_resource" "ante_runner"
-  "learners" (int $training.learners) "learner_gpus" $training.learnerGpus "learner_resource" "ante_learner"
+  "learners" $learners "learner_gpus" $training.learnerGpus "learner_resource" "ante_learner"
   "memory_gb" 0 -}}
 {{- $own := dict "runs" "/var/lib/ante/runs" "resources" $resources -}}
 {{- if $training.metricsPort }}{{ $_ := set $own "tracking" (dict "metrics_port" (int $training.metricsPort) "metrics_host" "0.0.0.0") }}{{ end -}}
@@ -107,9 +112,26 @@
 s3://{{ .Values.s3.bucket }}{{ with include "ante.s3.prefix" . }}/{{ . }}{{ end }}
 {{- end -}}
 
-{{/* The command that starts the training or resumes it from the store. */}}
+{{/* The file of `ante sweep`, which names that of the shared settings. */}}
+{{- define "ante.ray.sweep" -}}
+{{- $own := dict "name" (include "ante.ray.run" .) "runs" "/var/lib/ante/runs" "store" (include "ante.store" .) "parallel" (int .Values.training.learners) "config" "train.yaml" -}}
+{{- toYaml (merge $own .Values.training.sweep) -}}
+{{- end -}}
+
+{{/* The file of `ante compare`, likewise. */}}
+{{- define "ante.ray.compare" -}}
+{{- $own := dict "store" (include "ante.store" .) "config" "train.yaml" -}}
+{{- toYaml (merge $own .Values.training.compare) -}}
+{{- end -}}
+
+{{/* The command that starts the training, sweep or comparison, or resumes it from the store. */}}
 {{- define "ante.ray.entrypoint" -}}
 {{- $words := list "ante" "train" "--config" "/etc/ante/train.yaml" "--name" (include "ante.ray.run" .) "--store" (include "ante.store" .) "--resume" "auto" -}}
+{{- if .Values.training.sweep -}}
+{{- $words = list "ante" "sweep" "/etc/ante/sweep.yaml" -}}
+{{- else if .Values.training.compare -}}
+{{- $words = list "ante" "compare" "/etc/ante/compare.yaml" "--out" (printf "/var/lib/ante/runs/%s" (include "ante.ray.run" .)) "--parallel" (toString (int .Values.training.learners)) -}}
+{{- end -}}
 {{- $quoted := list -}}
 {{- range concat $words .Values.training.args }}{{ $quoted = append $quoted (include "ante.shellWord" .) }}{{ end -}}
 {{- join " " $quoted -}}
@@ -386,8 +408,8 @@ spec:
 {{/* Commands before a head is terminated, as in src/ante/deploy/spec.py, which explains them. */}}
 {{- define "ante.ray.leave" -}}
 pkill -STOP -f '[d]ashboard/dashboard.py|[r]ay::JobSupervisor'
-pkill -TERM -f '[b]in/ante train'
-timeout {{ sub (int .terminationGracePeriodSeconds) 30 }} sh -c 'while pgrep -f "[b]in/ante train" > /dev/null; do sleep 0.5; done'
+pkill -TERM -f '[b]in/ante (train|compare)'
+timeout {{ sub (int .terminationGracePeriodSeconds) 30 }} sh -c 'while pgrep -f "[b]in/ante (train|compare)" > /dev/null; do sleep 0.5; done'
 pkill -KILL gcs_server
 sleep 5
 {{ end -}}

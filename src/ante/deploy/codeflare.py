@@ -21,7 +21,7 @@ from kubernetes import client
 from ante.deploy.access import Access, Object, connect
 from ante.deploy.jobs import follow, job_client, newest, submit
 from ante.deploy.placement import check_fits, gpus_of
-from ante.deploy.settings import Settings, make_settings
+from ante.deploy.settings import Settings, make_settings, merged
 from ante.deploy.spec import objects, submitted_entrypoint
 from ante.deploy.trainings import delete_training, pods, training
 
@@ -99,9 +99,17 @@ class AnteCluster(Cluster):  # type: ignore[misc]
             self._job_submission_client = self._tunnels.enter_context(opened)
         return self._job_submission_client
 
-    def train(self) -> str:
-        """Start the training, or resume it from the bucket. Returns the job's id."""
-        return submit(self.job_client, self.settings.run, submitted_entrypoint(self.settings))
+    def train(self, **changes: Any) -> str:
+        """Start the training, sweep or comparison, or resume it from the bucket. Returns the job's id.
+
+        changes  keys of `training` in values.yaml for this job, such as name, and sweep or compare
+
+        Raises BadSettings, DoesNotFit, NoJobs, NotThere.
+        """
+        values = merged(self.settings.to_values(), {"training": changes})
+        settings = make_settings(values | {"name": self.settings.name, "namespace": self.settings.namespace})
+        check_fits(settings)
+        return submit(self.job_client, settings.run, submitted_entrypoint(settings))
 
     def lines(self, job: str = "", follow_on: bool = True) -> Iterator[str]:
         """Yield the log of a job, the newest by default, until it ends."""

@@ -14,6 +14,7 @@ from ante.deploy.blocks import GpuWorkers, Workers, quantity
 from ante.deploy.settings import BadSettings, Settings, merged
 from ante.training.settings.config import BadConfig, make_config
 from ante.training.settings.values import has
+from ante.training.sweeps.spec import make_sweep
 
 RUNNER, LEARNER = "ante_runner", "ante_learner"  # Ray resources
 GAMES_PER_CORE = 64
@@ -28,6 +29,16 @@ OWN = {  # settings of `ante train` that are derived from the cluster, and what 
     "resources.learners": "training.learners", "resources.learner_gpus": "training.learnerGpus",
     "resources.runner_resource": "", "resources.learner_resource": "", "resources.memory_gb": "head.memory",
     "tracking.metrics_port": "training.metricsPort",
+}  # fmt: skip
+DERIVED_KEYS = {  # of the files of sweeps and comparisons, and what to set instead
+    "sweep": {
+        "name": "training.name", "runs": "training.name", "store": "s3", "parallel": "training.learners",
+        "config": "training.config", "settings": "training.config",
+    },
+    "compare": {
+        "store": "s3", "config": "training.config", "settings": "training.config",
+        "seed_file": "training.compare.eval_games",
+    },
 }  # fmt: skip
 
 
@@ -116,18 +127,35 @@ def make_plan(settings: Settings) -> Plan:
 
 
 def train_values(settings: Settings) -> dict[str, Any]:
-    """Return the settings of `ante train` in the cluster: the user's, and those derived from the groups."""
+    """Return the settings of `ante train` in the cluster: the user's, and those derived from the groups.
+
+    Several runs at a time divide the env runners. A trial of a sweep learns in its own process, in a learner's place.
+    """
     plan, training = make_plan(settings), settings.training
+    several = training.sweep or training.compare
+    learners = 0 if training.sweep else 1 if training.compare else training.learners
     resources = {
-        "runners": plan.runners, "games_per_runner": plan.games,
+        "runners": plan.runners // max(1, training.learners) if several else plan.runners,
+        "games_per_runner": plan.games,
         "runner_cpus": training.runner_cpus, "runner_gpus": training.runner_gpus, "runner_resource": RUNNER,
-        "learners": training.learners, "learner_gpus": training.learner_gpus, "learner_resource": LEARNER,
+        "learners": learners, "learner_gpus": training.learner_gpus, "learner_resource": LEARNER,
         "memory_gb": 0,
     }  # fmt: skip
     own: dict[str, Any] = {"runs": f"{DATA}/runs", "resources": resources}
     if training.metrics_port:
         own["tracking"] = {"metrics_port": training.metrics_port, "metrics_host": "0.0.0.0"}
     return merged(training.config, own)
+
+
+def sweep_values(settings: Settings) -> dict[str, Any]:
+    """Return the keys of a sweep's file, except the shared settings: the user's, and those derived from the cluster."""
+    own = {
+        "name": settings.run,
+        "runs": f"{DATA}/runs",
+        "store": settings.s3.url,
+        "parallel": settings.training.learners,
+    }
+    return {**settings.training.sweep, **own}
 
 
 def problems(settings: Settings) -> list[str]:
@@ -240,7 +268,11 @@ def whole_problems(settings: Settings) -> Iterator[str]:
             "the learner would run on spot pods, and each preemption stops the training: "
             f"set {block_of(home)}.spot false"
         )
-    if not plan.runners:
+    if training.sweep and training.compare:
+        yield "training.sweep and training.compare are both set: remove one"
+    if training.compare and training.metrics_port and training.learners > 1:
+        yield "training.metricsPort serves one run, and training.compare has several at a time: set training.metricsPort 0, or training.learners 1"
+    if not plan.runners and not training.sweep:
         yield "the cluster has no env runner: raise cpus or runnersPerWorker of a group"
     if settings.queue.name and settings.autoscaling.enabled:
         yield f"queue {settings.queue.name} admits a workload as a whole, but autoscaling changes it: disable one"
@@ -256,8 +288,15 @@ def training_problems(settings: Settings) -> Iterator[str]:
                 f": set {instead} instead" if instead else ""
             )
             return
+    for kind, keys in DERIVED_KEYS.items():
+        for key in keys.keys() & getattr(settings.training, kind).keys():
+            yield f"training.{kind}.{key} is derived from the cluster: set {keys[key]} instead"
+            return
     try:
-        make_config(train_values(settings))
+        if settings.training.sweep:
+            make_sweep(sweep_values(settings), train_values(settings), "training.sweep")
+        else:
+            make_config(train_values(settings))
     except BadConfig as error:
         cause, mark, way_out = str(error).partition("; ")
         for path, instead in OWN.items():

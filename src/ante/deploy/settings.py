@@ -98,7 +98,17 @@ class Training(Part):
     config: dict[str, Any] = Field(
         {}, description="Settings of `ante train`, except those derived from the worker groups."
     )
-    args: tuple[str, ...] = Field((), description="Additional arguments of `ante train`.")
+    args: tuple[str, ...] = Field((), description="Additional arguments of the command.")
+    sweep: dict[str, Any] = Field(
+        {},
+        description="Keys of a file of `ante sweep`, which then runs instead of `ante train`. training.config is shared by "
+        "all trials; training.learners is the number of trials at a time, among which the env runners are divided.",
+    )
+    compare: dict[str, Any] = Field(
+        {},
+        description="Keys of a file of `ante compare`, which then runs instead of `ante train`. training.config is shared by "
+        "all entries; training.learners is the number of runs at a time, among which the env runners are divided.",
+    )
     runner_cpus: float = Field(1.0, gt=0, description="CPUs per env runner.")
     runner_gpus: float = Field(0.0, ge=0, description="GPU share per env runner; 0 runs the policy on the CPU.")
     games_per_runner: int | Literal["auto"] = Field("auto", description="Games per env runner; auto: 64 per CPU.")

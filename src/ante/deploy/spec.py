@@ -7,13 +7,22 @@ from typing import Any
 import yaml
 
 from ante.deploy.blocks import Head, Pod, Workers
-from ante.deploy.placement import DATA, LEARNER, RUNNER, Load, gpus_of, make_plan, train_values
+from ante.deploy.placement import (
+    DATA,
+    LEARNER,
+    RUNNER,
+    Load,
+    gpus_of,
+    make_plan,
+    sweep_values,
+    train_values,
+)
 from ante.deploy.settings import PRICES, Settings
 
 Object = dict[str, Any]
 
 RAY_API = "ray.io/v1"
-CONFIG = "/etc/ante/train.yaml"
+CONFIG_FOLDER, TRAIN_FILE, SWEEP_FILE, COMPARE_FILE = "/etc/ante", "train.yaml", "sweep.yaml", "compare.yaml"
 CA = "/etc/ante-ca"
 QUEUE_LABEL, PRIORITY_LABEL = "kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/priority-class"
 MIB = 2**20
@@ -22,8 +31,8 @@ LEAVE_SECONDS = 30  # of the grace period of a head that remain after its run ha
 # A head that is deleted or evicted: the run writes and uploads a checkpoint. The processes that would report its end are
 # halted before, and Ray's control store is killed after it: for KubeRay the job has no result, and it replaces the head.
 LEAVE = """pkill -STOP -f '[d]ashboard/dashboard.py|[r]ay::JobSupervisor'
-pkill -TERM -f '[b]in/ante train'
-timeout {seconds} sh -c 'while pgrep -f "[b]in/ante train" > /dev/null; do sleep 0.5; done'
+pkill -TERM -f '[b]in/ante (train|compare)'
+timeout {seconds} sh -c 'while pgrep -f "[b]in/ante (train|compare)" > /dev/null; do sleep 0.5; done'
 pkill -KILL gcs_server
 sleep 5
 """
@@ -62,18 +71,23 @@ def service_account(settings: Settings) -> Object:
 
 
 def train_config_map(settings: Settings) -> Object:
-    """Return a ConfigMap with the settings of `ante train` as a file."""
+    """Return a ConfigMap with the files that the entrypoint reads."""
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": metadata(settings, config_map_name(settings)),
-        "data": {"train.yaml": train_text(settings)},
+        "data": files(settings),
     }
 
 
-def train_text(settings: Settings) -> str:
-    """Return the settings of `ante train` as YAML."""
-    return yaml.safe_dump(train_values(settings), sort_keys=True)
+def files(settings: Settings) -> dict[str, str]:
+    """Return the files that the entrypoint reads, by name."""
+    found = {TRAIN_FILE: train_values(settings)}
+    if settings.training.sweep:
+        found[SWEEP_FILE] = sweep_values(settings) | {"config": TRAIN_FILE}
+    elif settings.training.compare:
+        found[COMPARE_FILE] = {**settings.training.compare, "store": settings.s3.url, "config": TRAIN_FILE}
+    return {name: yaml.safe_dump(values, sort_keys=True) for name, values in found.items()}
 
 
 def config_map_name(settings: Settings) -> str:
@@ -82,27 +96,24 @@ def config_map_name(settings: Settings) -> str:
 
 
 def entrypoint(settings: Settings) -> str:
-    """Return the command that starts the training or resumes it from the store."""
-    words = [
-        "ante",
-        "train",
-        "--config",
-        CONFIG,
-        "--name",
-        settings.run,
-        "--store",
-        settings.s3.url,
-        "--resume",
-        "auto",
-    ]
-    return shlex.join([*words, *settings.training.args])
+    """Return the command that starts the training, sweep or comparison, or resumes it from the store."""
+    training, run = settings.training, settings.run
+    if training.sweep:
+        words = ["sweep", f"{CONFIG_FOLDER}/{SWEEP_FILE}"]
+    elif training.compare:
+        place = ["--out", f"{DATA}/runs/{run}", "--parallel", f"{training.learners}"]
+        words = ["compare", f"{CONFIG_FOLDER}/{COMPARE_FILE}", *place]
+    else:
+        place = ["--name", run, "--store", settings.s3.url, "--resume", "auto"]
+        words = ["train", "--config", f"{CONFIG_FOLDER}/{TRAIN_FILE}", *place]
+    return shlex.join(["ante", *words, *training.args])
 
 
 def submitted_entrypoint(settings: Settings) -> str:
-    """Return the command as a job for a running cluster: it brings its settings, as the ConfigMap there may have others."""
-    command = entrypoint(settings).replace(CONFIG, '"$settings"', 1)
-    text = shlex.quote(train_text(settings))
-    return f'settings=$(mktemp --suffix=.yaml) && printf %s {text} > "$settings" && exec {command}'
+    """Return the command as a job for a running cluster: it brings its files, as the ConfigMap there may have others."""
+    written = (f'printf %s {shlex.quote(text)} > "$folder/{name}"' for name, text in files(settings).items())
+    command = entrypoint(settings).replace(f"{CONFIG_FOLDER}/", '"$folder"/', 1)
+    return f"folder=$(mktemp -d) && {' && '.join(written)} && exec {command}"
 
 
 def ray_cluster(settings: Settings) -> Object:
@@ -422,7 +433,7 @@ def mounts(settings: Settings, head: bool) -> list[Object]:
         {"name": "shared-mem", "mountPath": "/dev/shm"},
     ]
     if head:
-        found.append({"name": "train", "mountPath": "/etc/ante", "readOnly": True})
+        found.append({"name": "train", "mountPath": CONFIG_FOLDER, "readOnly": True})
     if head and settings.head.runs_claim:
         found.append({"name": "runs", "mountPath": f"{DATA}/runs", "subPath": "runs"})  # without lost+found
     if settings.s3.ca_config_map:

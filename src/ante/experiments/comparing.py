@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ante.errors import BalatroError
-from ante.experiments.report import write_page
-from ante.experiments.results import Results, results_of, write_results
+from ante.experiments.report import PAGE, write_page
+from ante.experiments.results import RESULTS, Results, results_of, write_results
 from ante.experiments.running import (
     PLAYERS,
     Watched,
@@ -19,6 +19,8 @@ from ante.experiments.running import (
 from ante.experiments.spec import FILE, SEEDS, Cell, Spec, cells_of, keep_spec, kept_spec
 from ante.files import read_text, write_text
 from ante.stopping import Stops
+from ante.storage.opening import open_store
+from ante.storage.store import under
 
 
 def prepare(spec: Spec, out: Path) -> list[Cell]:
@@ -61,7 +63,19 @@ def run(
     if not stops and len(failed) < len(spec.entries) * len(spec.seeds):
         play_others(spec, out, cells_of(spec, out)[0], watcher, stops)
     watcher.after("writing the report")
-    return redraw(out), failed
+    results = redraw(out)
+    upload(spec, out)
+    return results, failed
+
+
+def upload(spec: Spec, out: Path) -> None:
+    """Copy specification, results and report to the comparison's store, if it has one. Raises StorageError."""
+    if not spec.store:
+        return
+    store = open_store(spec.store)
+    for file in (out / name for name in (FILE, SEEDS, PLAYERS, RESULTS, PAGE)):
+        if file.is_file():
+            store.put_file(under(out.name, file.name), file)
 
 
 def redraw(out: Path) -> Results:

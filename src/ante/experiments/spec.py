@@ -10,6 +10,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from ante.agents.seed_lists import read_seeds
 from ante.errors import BalatroError
 from ante.files import Unreadable, write_text
+from ante.storage.store import split_url
 from ante.training.presets.lookup import settings_file
 from ante.training.settings.config import BadConfig, TrainConfig, make_config, merge, read_values
 from ante.training.settings.field import Settings
@@ -23,6 +24,7 @@ OF_THE_SPEC = (
     "runs",
     "seed",
     "steps",
+    "store",
     "evaluation.games",
 )  # settings that are the same for all entries, or derived
 RULES = ("games.deck", "games.stake", "games.challenge")  # of the evaluation's games, the same for all entries
@@ -45,7 +47,10 @@ class Spec(Settings):
     title: str = Field("Comparison", description="Title of the report.")
     about: str = Field("", description="Description below the title.")
     entries: dict[str, Entry] = Field(min_length=1, description="Compared configurations by name.")
-    settings: dict[str, Any] = Field(default_factory=dict, description="Settings that all entries share.")
+    config: Path | None = Field(
+        None, description="File of settings that all entries share, relative to the specification, or a preset."
+    )
+    settings: dict[str, Any] = Field(default_factory=dict, description="Settings that override those of `config`.")
     seeds: tuple[int, ...] = Field(
         (0, 1, 2), min_length=1, description="Training seeds; each entry has one run per seed."
     )
@@ -54,6 +59,10 @@ class Spec(Settings):
     seed_file: Path | None = Field(
         None,
         description="File of evaluation seeds, relative to the specification; by default those of the runs' final evaluations.",
+    )
+    store: str | None = Field(
+        None,
+        description="Store of the runs and the report: a folder or s3://bucket/prefix, below which OUT's name is added.",
     )
     players: tuple[str, ...] = Field(
         ("random", "greedy"), description="Other players on the same games: baselines, runs, releases."
@@ -79,6 +88,13 @@ class Spec(Settings):
         if both := next((name for name in self.players if name in self.entries), None):
             raise ValueError(f"{both} is an entry and a player: rename the entry, or leave {both} out of players")
         return self
+
+    @field_validator("store")
+    @classmethod
+    def _a_store(cls, store: str | None) -> str | None:
+        if store is not None:
+            split_url(store)
+        return store
 
     @field_validator("seeds")
     @classmethod
@@ -123,11 +139,13 @@ def read_spec(file: Path) -> Spec:
         raise BadSpec(f"specification {file} is not a YAML mapping of `key: value` lines: see docs/how-to/compare.md")
     spec = make_spec(values)
     place = file.parent
-    entries = {
-        name: entry.model_copy(update={"config": settings_file(entry.config, place) if entry.config else None})
-        for name, entry in spec.entries.items()
-    }
-    return spec.model_copy(update={"entries": entries, "seed_file": place / spec.seed_file if spec.seed_file else None})
+
+    def found(config: Path | None) -> Path | None:
+        return settings_file(config, place) if config else None
+
+    entries = {name: entry.model_copy(update={"config": found(entry.config)}) for name, entry in spec.entries.items()}
+    seeds = place / spec.seed_file if spec.seed_file else None
+    return spec.model_copy(update={"entries": entries, "config": found(spec.config), "seed_file": seeds})
 
 
 def make_spec(values: dict[str, Any]) -> Spec:
@@ -158,17 +176,19 @@ def cells_of(spec: Spec, out: Path) -> list[Cell]:
 
 
 def config_of(spec: Spec, name: str, seed: int, out: Path) -> TrainConfig:
-    """Return the settings of one run: the file's, then shared ones, then the entry's own. Raises BadSpec, BadConfig."""
+    """Return the settings of one run: its file's, those that all share, then its own. Raises BadSpec, BadConfig."""
     entry = spec.entries[name]
     for place, settings in (("settings", spec.settings), (f"entries.{name}.settings", entry.settings)):
         fixed = next((key for key in OF_THE_SPEC if has(settings, key)), None)
         if fixed:
             raise BadSpec(f"specification, {place}: {fixed} is common to all entries or derived: remove it")
-    own = {"name": f"seed-{seed}", "runs": str(out / name), "seed": seed}
+    store = f"{spec.store.rstrip('/')}/{out.name}/{name}" if spec.store else None
+    own = {"name": f"seed-{seed}", "runs": str(out / name), "seed": seed, "store": store}
     budget = {"steps": spec.steps, "evaluation.games": spec.eval_games}
     try:
         values = read_values(entry.config) if entry.config else {}
-        for changes in (spec.settings, entry.settings, own, budget):
+        shared = read_values(spec.config) if spec.config else {}
+        for changes in (shared, spec.settings, entry.settings, own, budget):
             values = merge(values, changes)
         return make_config(values)
     except BadConfig as error:
@@ -183,7 +203,7 @@ def keep_spec(spec: Spec, out: Path) -> None:
         for path in OF_THE_SPEC:
             remove(whole, path)
         entries[name] = {"settings": whole}
-    values = spec.model_dump(mode="json") | {"entries": entries, "settings": {}}
+    values = spec.model_dump(mode="json") | {"entries": entries, "config": None, "settings": {}}
     if spec.seed_file:
         values["seed_file"] = str(spec.seed_file.resolve())
     out.mkdir(parents=True, exist_ok=True)

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
+from ante.training.run_store.checkpoints import find_checkpoint, read_metadata
 from ante.training.settings.config import make_config
 from ante.training.sweeps.saved import Point
 from ante.training.sweeps.spec import read_sweep
@@ -200,6 +201,21 @@ def test_trials_with_runners_and_learners_train_into_a_store_and_continue_on_ano
     shutil.rmtree(tmp_path / "small")
     assert start() == "0 [[512, 1024], [512, 1024]]"
     assert (tmp_path / "small" / "best" / "evaluation.json").exists()
+    words = [
+        sys.executable,
+        "-m",
+        "ante.cli",
+        "artifacts",
+        "get",
+        f"{store}/small/best/checkpoints",
+        "fetched",
+        "--pointer",
+        "best",
+    ]
+    subprocess.run(words, env=environment, cwd=tmp_path, check=True, capture_output=True)
+    found = find_checkpoint(tmp_path / "small/best/checkpoints")[0]
+    for name in read_metadata(found)["files"]:
+        assert (tmp_path / "fetched" / name).read_bytes() == (found / name).read_bytes()
 
 
 def test_a_trial_requests_the_resources_of_all_its_processes() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from rich.console import Console
 
 from ante.agents.evaluate import Report
 from ante.errors import BalatroError
@@ -17,6 +18,7 @@ from ante.training.run.evaluate import evaluate_run, write_report
 from ante.training.run_store.checkpoints import read_metadata, save_checkpoint
 from ante.training.run_store.lineage import read_lineage, write_lineage
 from ante.training.run_store.manifest import FILES
+from ante.training.run_store.session import publishing
 from ante.training.settings.config import TrainConfig, merge
 from ante.training.sweeps.ancestry import Track, draw_lineage
 from ante.training.sweeps.coordinates import draw_coordinates
@@ -124,7 +126,18 @@ def conclude(
     write_report(config, reports[0])
     for path in written:
         record.upload(path)
+    publish_run(sweep, config)
     return SweepResult(sweep, trials, reports)
+
+
+def publish_run(sweep: Sweep, config: TrainConfig) -> None:
+    """Upload the best trial's run to STORE/NAME/best of the sweep's store, if it has one. Raises StorageError."""
+    if not sweep.store:
+        return
+    placed = config.model_copy(update={"store": f"{sweep.store.rstrip('/')}/{sweep.name}"})
+    with publishing(placed, resume=True, console=Console(stderr=True)) as publisher:
+        assert publisher
+        publisher.files(last=True)
 
 
 def tracks(sweep: Sweep, trials: tuple[TrialResult, ...]) -> list[Track]:

@@ -163,32 +163,43 @@ def read_sweep(file: Path, changes: dict[str, Any] | None = None) -> Sweep:
         raise BadConfig(f"{file} contains no settings: set search, method and trials, {EXAMPLE}")
     shared = data.pop("config", None)
     base = read_values(settings_file(str(shared), file.parent)) if shared else {}
+    return make_sweep({"name": file.stem, **data, **(changes or {})}, base, str(file))
+
+
+def make_sweep(values: dict[str, Any], shared: dict[str, Any], source: str) -> Sweep:
+    """Return a sweep from the keys of its file and settings that all trials share. Raises BadConfig.
+
+    Args:
+        values: The keys, except `config`.
+        shared: Settings below those of the key `settings`.
+        source: What errors call the file.
+    """
     try:
-        sweep = Sweep.model_validate({"name": file.stem, **data, **(changes or {})})
+        sweep = Sweep.model_validate(values)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"] if part not in (RANGE, CHOICE, *METHODS)) or "file"
-        raise BadConfig(f"{file}: {place}: {first['msg'].removeprefix('Value error, ')}") from None
-    sweep = sweep.model_copy(update={"settings": merge(base, sweep.settings)})
-    check_sweep(sweep, file)
+        raise BadConfig(f"{source}: {place}: {first['msg'].removeprefix('Value error, ')}") from None
+    sweep = sweep.model_copy(update={"settings": merge(shared, sweep.settings)})
+    check_sweep(sweep, source)
     return sweep
 
 
-def check_sweep(sweep: Sweep, file: Path) -> None:
+def check_sweep(sweep: Sweep, source: str) -> None:
     """Raise BadConfig if the parts do not fit together, or trials are invalid at an end of a range."""
     if not sweep.search:
-        raise BadConfig(f"{file}: search is empty: add a setting with low and high, such as algo.lr")
-    check_names(sweep, file)
+        raise BadConfig(f"{source}: search is empty: add a setting with low and high, such as algo.lr")
+    check_names(sweep, source)
     if sweep.every > sweep.steps:
-        raise BadConfig(f"{file}: every {sweep.every:,} is more than steps {sweep.steps:,}; lower every")
+        raise BadConfig(f"{source}: every {sweep.every:,} is more than steps {sweep.steps:,}; lower every")
     if isinstance(sweep.method, Asha) and (sweep.method.grace or sweep.every) > sweep.steps:
-        raise BadConfig(f"{file}: method.grace {sweep.method.grace:,} is more than steps {sweep.steps:,}; lower it")
+        raise BadConfig(f"{source}: method.grace {sweep.method.grace:,} is more than steps {sweep.steps:,}; lower it")
     if isinstance(sweep.method, PopulationBased):
         if sweep.trials < 2:
-            raise BadConfig(f"{file}: trials is {sweep.trials}, but method pbt requires 2 or more")
+            raise BadConfig(f"{source}: trials is {sweep.trials}, but method pbt requires 2 or more")
         if fixed := [name for name in sweep.search if name.startswith("policy.") or name == "algo.kind"]:
             raise BadConfig(
-                f"{file}: search.{fixed[0]} cannot be searched by pbt, which copies weights between trials; use method "
+                f"{source}: search.{fixed[0]} cannot be searched by pbt, which copies weights between trials; use method "
                 "asha or random"
             )
     extremes = [of.extremes() for of in sweep.search.values()]
@@ -196,12 +207,12 @@ def check_sweep(sweep: Sweep, file: Path) -> None:
         values = {name: each[min(k, len(each) - 1)] for name, each in zip(sweep.search, extremes, strict=True)}
         if sweep.config(values, 0).games.curriculum:
             raise BadConfig(
-                f"{file}: games.curriculum is not supported in a sweep, whose trials are ranked on whole games: remove it, "
+                f"{source}: games.curriculum is not supported in a sweep, whose trials are ranked on whole games: remove it, "
                 "and use ante compare to compare curricula"
             )
 
 
-def check_names(sweep: Sweep, file: Path) -> None:
+def check_names(sweep: Sweep, source: str) -> None:
     """Raise BadConfig if a searched setting does not exist, or is set by the sweep."""
     kinds = {name: of.choices for name, of in sweep.search.items() if name.endswith(".kind") and isinstance(of, Choice)}
     known = dict(sweep.fields({}))
@@ -212,4 +223,4 @@ def check_names(sweep: Sweep, file: Path) -> None:
         if name in OWN or name not in known:
             near = get_close_matches(name, known, 1) or [each for each in known if each.endswith(f".{name}")]
             hint = f"did you mean {near[0]}?" if near else "see ante train --help for the settings"
-            raise BadConfig(f"{file}: search.{name} is not a setting that can be searched: {hint}")
+            raise BadConfig(f"{source}: search.{name} is not a setting that can be searched: {hint}")

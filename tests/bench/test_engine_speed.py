@@ -67,3 +67,7 @@ def test_measured_rows_are_valid_json(capsys: pytest.CaptureFixture[str], monkey
     rows = strict(bench(capsys, monkeypatch, "engine", "--json", "--decisions", "2000"))["rows"]
     assert isinstance(rows, list) and {"decisions/s", "copies/s"} <= {row["unit"] for row in rows}
     assert all(0 < row["low"] <= row["value"] <= row["high"] for row in rows)
+
+
+def test_two_threads_are_measured_with_any_number_of_decisions() -> None:
+    assert all(row.low > 0 for row in engine_speed.thread_rows(decisions=1))

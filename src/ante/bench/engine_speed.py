@@ -127,7 +127,7 @@ def thread_rows(decisions: int) -> list[Row]:
     from ante.engine.drivers.random_play import play_random
 
     batches = [(*random_games(256, 0), np.zeros(N_DISCRETE, dtype=np.uint8)) for _ in range(2)]
-    each = decisions // 256
+    each = max(1, decisions // 256)
 
     def play(batch: tuple[Any, ...]) -> None:
         states, rng, mask = batch

@@ -9,6 +9,7 @@ import pytest
 from ante.bench import engine_speed
 from ante.bench.engine_speed import Part, Row
 from ante.cli import main
+from ante.errors import BalatroError
 
 ROWS = [
     Row("decisions", 1234.5, "decisions/s", 1000.0, 2000.0, games=256),
@@ -71,3 +72,8 @@ def test_measured_rows_are_valid_json(capsys: pytest.CaptureFixture[str], monkey
 
 def test_two_threads_are_measured_with_any_number_of_decisions() -> None:
     assert all(row.low > 0 for row in engine_speed.thread_rows(decisions=1))
+
+
+def test_a_command_that_fails_is_an_error_with_its_last_line() -> None:
+    with pytest.raises(BalatroError, match="exited with code 1: no cache"):
+        engine_speed.clock("start", [sys.executable, "-c", "raise SystemExit('no cache')"], 1)

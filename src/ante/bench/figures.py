@@ -161,3 +161,5 @@ def utilisation(device: int) -> str:
         return f"{torch.cuda.utilization(device)} %"
     except ModuleNotFoundError:
         return "unknown: pip install nvidia-ml-py"
+    except Exception as error:  # NVML's own errors, such as "Not Supported" on a MIG device
+        return f"unknown: {error}"

@@ -57,6 +57,22 @@ def test_what_is_no_baseline_is_refused_with_the_way_to_get_one(tmp_path: Path, 
         read_baseline(tmp_path / "none.json")
 
 
+@pytest.mark.parametrize("value", ["0", "-1.5", "NaN", "Infinity"])
+def test_a_figure_that_nothing_can_be_compared_with_is_refused(tmp_path: Path, value: str) -> None:
+    file = tmp_path / "b.json"
+    figure = f'{{"name": "sampling", "value": {value}, "unit": "steps/s", "better": "more"}}'
+    file.write_text(f'{{"policy": "a", "machine": {{}}, "figures": [{figure}]}}')
+    with pytest.raises(BadBaseline, match=r"figures\.0\.value"):
+        read_baseline(file)
+
+
+def test_a_baseline_without_figures_is_no_silent_success(tmp_path: Path) -> None:
+    file = tmp_path / "b.json"
+    file.write_text('{"policy": "a", "machine": {}, "figures": []}')
+    with pytest.raises(BadBaseline, match="figures"):
+        read_baseline(file)
+
+
 def test_a_figure_that_is_no_longer_measured_is_no_silent_success() -> None:
     with pytest.raises(BadBaseline, match="the baseline has p50, which was not measured now"):
         compare([BEFORE[0], BEFORE[2]], BEFORE)

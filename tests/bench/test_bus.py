@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 from ante.bench.bus import measure as bus
 from ante.bench.bus.nats_server import program
 from ante.cli import outcome
+from ante.events.urls import BadBus
 from ante.stopping import ending
 
 
@@ -25,6 +27,61 @@ def test_latencies_of_the_log(tmp_path: Path, handler: str, monkeypatch: pytest.
     row = asyncio.run(bus.latencies(str(tmp_path / "events.sqlite"), handler, 500.0, 0.2))
     assert (row.bus, row.handler, row.events) == ("SQLite log", handler, 100)
     assert 0 < row.ack_p50 <= row.ack_p95 <= row.ack_p99 and 0 < row.p50 <= row.p95 <= row.p99
+
+
+def test_a_short_measurement_counts_one_event(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bus, "WARM", 2)
+    row = asyncio.run(bus.latencies(str(tmp_path / "events.sqlite"), "same", 500.0, 0.001))
+    assert row.events == 1 and row.ack_p50 == row.ack_p99 > 0
+
+
+def test_a_slow_handler_is_an_error_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def handled(bus: object, consumer: str, n: int, ready: Callable[[], None]) -> list[float]:
+        ready()
+        await asyncio.sleep(60.0)
+        return []
+
+    monkeypatch.setattr(bus, "handled", handled)
+    monkeypatch.setattr(bus, "LAST_SECONDS", 0.1)
+    monkeypatch.setattr(bus, "WARM", 20)
+    with pytest.raises(BadBus, match=r"not all of 25 events reach the handler .* give a lower --rate than 500"):
+        asyncio.run(bus.latencies(str(tmp_path / "events.sqlite"), "same", 500.0, 0.01))
+
+
+class Refusing:
+    """A bus that refuses a consumer, and its third event."""
+
+    published = 0
+
+    async def publish(self, event: object) -> int:
+        self.published += 1
+        if self.published == 3:
+            raise BadBus("the bus is full")
+        return self.published
+
+    async def subscribe(self, consumer: str, since: str) -> None:
+        raise BadBus("no permission")
+
+
+def test_an_event_that_the_bus_refuses_ends_the_measurement() -> None:
+    with pytest.raises(BadBus, match="the bus is full"):
+        asyncio.run(bus.publish_at(Refusing(), 1000.0, 20, lambda event, due: None))
+
+
+def test_a_handler_that_cannot_subscribe_ends_the_measurement(tmp_path: Path) -> None:
+    async def handle(url: str, handler: str) -> None:
+        async with bus.handling(Refusing(), url, handler, 5):
+            pass
+
+    with pytest.raises(BadBus, match="no permission"):
+        asyncio.run(asyncio.wait_for(handle("", "same"), 20.0))
+    with pytest.raises(BadBus, match="the process that handles events has ended"):
+        asyncio.run(handle(str(tmp_path), "other"))
+
+
+def test_kills_without_a_later_acknowledgement_are_valid_json() -> None:
+    found = bus.Kills(1, 1, 1.0, 0, 0, 0, 0, 0, 0, back=float("nan")).as_json()
+    assert json.loads(json.dumps(found, allow_nan=False))["back"] is None
 
 
 @pytest.mark.slow

@@ -116,3 +116,13 @@ def test_a_gpu_is_told_with_memory_and_utilisation(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(torch.cuda, "utilization", missing)
     assert device_rows()[-1]["value"] == "unknown: pip install nvidia-ml-py"
+
+
+def test_a_gpu_without_utilisation_is_reported_as_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ante.bench.figures import utilisation
+
+    def refuse(device: int) -> int:
+        raise Exception("Not Supported")  # NVMLError_NotSupported derives from Exception alone
+
+    monkeypatch.setattr(torch.cuda, "utilization", refuse)
+    assert utilisation(0) == "unknown: Not Supported"

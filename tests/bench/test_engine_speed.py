@@ -8,7 +8,8 @@ import pytest
 
 from ante.bench import engine_speed
 from ante.bench.engine_speed import Part, Row
-from ante.cli import main
+from ante.cli import main, outcome
+from ante.errors import BalatroError
 
 ROWS = [
     Row("decisions", 1234.5, "decisions/s", 1000.0, 2000.0, games=256),
@@ -67,3 +68,20 @@ def test_measured_rows_are_valid_json(capsys: pytest.CaptureFixture[str], monkey
     rows = strict(bench(capsys, monkeypatch, "engine", "--json", "--decisions", "2000"))["rows"]
     assert isinstance(rows, list) and {"decisions/s", "copies/s"} <= {row["unit"] for row in rows}
     assert all(0 < row["low"] <= row["value"] <= row["high"] for row in rows)
+
+
+def test_two_threads_are_measured_with_any_number_of_decisions() -> None:
+    assert all(row.low > 0 for row in engine_speed.thread_rows(decisions=1))
+
+
+def test_a_command_that_fails_is_an_error_with_its_last_line() -> None:
+    with pytest.raises(BalatroError, match="exited with code 1: no cache"):
+        engine_speed.clock("start", [sys.executable, "-c", "raise SystemExit('no cache')"], 1)
+
+
+def test_a_missing_store_is_refused_before_anything_is_measured(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(engine_speed, "engine_rows", lambda _: pytest.fail("measured"))
+    assert outcome(["bench", "engine", "upload"]) == 2
+    assert "requires --store" in capsys.readouterr().err

@@ -51,3 +51,23 @@ def test_steps_are_timed_while_an_upload_runs_and_the_store_is_empty_afterwards(
     assert len(waiting) == 2 * 3 * 3
     assert {count for name, count in waiting if name == "pause"} == {0}
     assert list(LocalStore(tmp_path / "store").list()) == []
+
+
+class Slow:
+    """Uploads that take half a second."""
+
+    pending = False
+
+    def ensure_pending(self) -> None:
+        self.pending = True
+
+    def pause(self) -> None:
+        time.sleep(0.5 if self.pending else 0.0)
+        self.pending = False
+
+
+def test_the_end_of_an_upload_is_no_part_of_a_step_without_one() -> None:
+    from ante.bench.uploads import in_turns
+
+    turns = in_turns(Still(), Slow(), repeats=2, steps=2)
+    assert all(step < 0.4 for turn in turns["alone"] for step in turn)

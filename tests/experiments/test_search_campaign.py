@@ -12,13 +12,17 @@ import pytest
 from numpy.typing import NDArray
 
 from ante.agents.baselines import Baseline
+from ante.agents.evaluate import Share
 from ante.agents.seed_lists import panel, validation_seeds
 from ante.catalog.blinds import BLINDS
+from ante.cli.checks.search import table
+from ante.cli.shown import paper
 from ante.env.games import Games
 from ante.env.replay import read_replay
 from ante.experiments import search_campaign
 from ante.experiments.finished_games import BadCampaign, append_games
 from ante.experiments.search_campaign import (
+    BudgetRow,
     GameLine,
     committed_seeds,
     phrase_of,
@@ -200,3 +204,14 @@ def test_a_list_in_place_of_the_told_moments_is_refused(tmp_path: Path) -> None:
     (tmp_path / FOLDER / MOMENTS).write_text("[]")
     with pytest.raises(Unreadable, match="not a JSON object"):
         Story(["A"]).keep(tmp_path, "16ms", ["A"])
+
+
+@pytest.mark.parametrize("width", ["80", "100", "160"])
+def test_the_table_cuts_nothing_off(
+    width: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", width)
+    row = BudgetRow("16ms", Share(404, 500, 0.808, 0.77, 0.84), 16.2, 45.1, 0.05, 40, 12, {"Violet Vessel": 12})
+    paper().print(table([row]))
+    shown = capsys.readouterr().out
+    assert "80.8% (77.0% to 84.0%)" in shown and "only alone won" in shown and "…" not in shown

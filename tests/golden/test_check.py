@@ -51,6 +51,38 @@ def test_records_can_be_left_out_by_name(tmp_path: Path) -> None:
     assert (found.compared, found.equal, found.left_out) == (2, 2, 1)
 
 
+def test_a_record_with_the_id_0_can_be_left_out(tmp_path: Path) -> None:
+    hand = read_records(FOLDER / "scoring.jsonl.gz")[0] | {"id": 0}
+    assert check(written(tmp_path / "a.gz", [hand]), skip=frozenset({"0"})).left_out == 1
+
+
+def test_scoring_cards_that_were_not_recorded_are_not_compared(tmp_path: Path) -> None:
+    hand = read_records(FOLDER / "scoring.jsonl.gz")[0]
+    hand["expect"]["scoring"] = None
+    assert check(written(tmp_path / "a.gz", [hand])).equal == 1
+
+
+@pytest.mark.parametrize("card", ["S_A extra", "S_AK", "S_A:m_glass extra"])
+def test_text_after_a_card_is_refused(tmp_path: Path, card: str) -> None:
+    hand = read_records(FOLDER / "scoring.jsonl.gz")[0] | {"played": [card]}
+    with pytest.raises(BadGolden, match="not a valid card"):
+        check(written(tmp_path / "a.gz", [hand]))
+
+
+def test_the_idol_without_a_suit_is_refused(tmp_path: Path) -> None:
+    idol = {"key": "j_idol", "edition": None, "sell": 3, "state": {"rank": "K"}}
+    hand = read_records(FOLDER / "scoring.jsonl.gz")[0] | {"jokers": [idol]}
+    with pytest.raises(BadGolden, match="rank needs a suit"):
+        check(written(tmp_path / "a.gz", [hand]))
+
+
+def test_a_score_that_is_no_number_is_refused(tmp_path: Path) -> None:
+    hand = read_records(FOLDER / "scoring.jsonl.gz")[0]
+    hand["expect"]["total"] = float("nan")
+    with pytest.raises(BadGolden, match=r"expect\.total"):
+        check(written(tmp_path / "a.gz", [hand]))
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b"[1]", b'{"a": 1}', b"\x1f\x8b broken", b"[]"])
 def test_other_files_are_refused_in_words(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "a.json"

@@ -1,7 +1,7 @@
 """Cost of one decision of the shortlist policy on one core, for `ante bench decision`. Requires `train`.
 
 Positions come from games of the released policy: after a warm-up, every few steps, so that all phases are included in
-their natural proportion. Times are CPU times of this thread, which other processes disturb least.
+their natural proportion. Times are CPU times of this process, which other processes disturb least.
 """
 
 import time

@@ -26,6 +26,7 @@ from ante.env.flat import flatten
 from ante.env.games import observe_games
 from ante.env.layout import FLAT_SIZE, new_observations
 from ante.env.observe import REORDER_ALL, observe
+from ante.errors import BalatroError
 
 REPEATS = 5
 BATCHES = (1, 16, 256, 4096, 65536)
@@ -127,7 +128,7 @@ def thread_rows(decisions: int) -> list[Row]:
     from ante.engine.drivers.random_play import play_random
 
     batches = [(*random_games(256, 0), np.zeros(N_DISCRETE, dtype=np.uint8)) for _ in range(2)]
-    each = decisions // 256
+    each = max(1, decisions // 256)
 
     def play(batch: tuple[Any, ...]) -> None:
         states, rng, mask = batch
@@ -392,11 +393,14 @@ def start_rows(cold: bool) -> list[Row]:
 
 
 def clock(name: str, command: list[str], repeats: int, environment: dict[str, str] | None = None) -> Row:
-    """Return the seconds a command takes."""
+    """Return the seconds a command takes. Raises BalatroError if it fails."""
     seconds = []
     for _ in range(repeats):
         begin = time.perf_counter()
-        subprocess.run(command, check=True, capture_output=True, env={**os.environ, **(environment or {})})
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **(environment or {})})
+        if done.returncode:
+            cause = (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
+            raise BalatroError(f"{name}: {' '.join(command)} exited with code {done.returncode}: {cause}")
         seconds.append(time.perf_counter() - begin)
     return row_of(name, seconds, "s")
 

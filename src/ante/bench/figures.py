@@ -3,11 +3,12 @@
 import time
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from pydantic import Field
 
 from ante.bench.engine_speed import Row, rate, vector_row
 from ante.training.compat import be_quiet
@@ -34,7 +35,7 @@ class Figure:
     """
 
     name: str
-    value: float
+    value: Annotated[float, Field(gt=0, allow_inf_nan=False)]
     unit: str
     better: Literal["more", "less", ""] = ""
 
@@ -160,3 +161,5 @@ def utilisation(device: int) -> str:
         return f"{torch.cuda.utilization(device)} %"
     except ModuleNotFoundError:
         return "unknown: pip install nvidia-ml-py"
+    except Exception as error:  # NVML's own errors, such as "Not Supported" on a MIG device
+        return f"unknown: {error}"

@@ -219,7 +219,11 @@ def run(config: TrainConfig, at: Sequence[int], advance: Callable[[Point], None]
 def measure(
     config: TrainConfig, seeds: int, points: int, advance: Callable[[Point], None] = lambda _: None
 ) -> tuple[list[Point], list[Effect]]:
-    """Run each seed with and without hints, and return the effect of hints."""
+    """Run each seed with and without hints, and return the effect of hints. Raises BalatroError."""
+    if points > config.steps:
+        raise BalatroError(
+            f"{points:,} evaluations need at least as many steps, not {config.steps:,}: give fewer --points"
+        )
     at = [config.steps * (k + 1) // points for k in range(points)]
     found: list[Point] = []
     with tempfile.TemporaryDirectory() as runs:

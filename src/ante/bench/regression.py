@@ -3,9 +3,9 @@
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from ante.bench.figures import Figure
 from ante.errors import BalatroError, first_fault
@@ -35,7 +35,7 @@ class Baseline(BaseModel):
     """Contents of a baseline file."""
 
     policy: str
-    figures: list[Figure]
+    figures: Annotated[list[Figure], Field(min_length=1)]
     machine: dict[str, Any]
 
 

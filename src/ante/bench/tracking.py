@@ -69,6 +69,11 @@ def timed(place: Path, name: str, trackers: tuple[str, ...]) -> float:
         followers.begin()
         while not all(read_state(config.folder, name).id for name in trackers):
             time.sleep(PACE_SECONDS)  # startup runs on another core and is not counted
+            for follower in followers.each:
+                follower.look()
+            if messages:
+                followers.terminated = time.monotonic()  # ends its process now
+                raise BalatroError(f"a tracker did not start: {messages[0]}")
         metrics = Metrics(config.folder)
 
         def write(row: dict[str, float]) -> None:

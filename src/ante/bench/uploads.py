@@ -86,6 +86,8 @@ def in_turns(algorithm: Any, uploads: Uploads, repeats: int, steps: int) -> dict
     for turn in range(-1, repeats):  # the first turn is a warm-up
         for kind in ("alone", "beside") if turn % 2 else ("beside", "alone"):
             begin = uploads.ensure_pending if kind == "beside" else uploads.pause
+            if kind == "alone":
+                uploads.pause()  # the end of the upload before is not timed
             found = step_times(algorithm, begin, steps)
             if turn >= 0:
                 turns[kind].append(found)

@@ -51,7 +51,7 @@ CardCount = Annotated[int, Field(ge=0, le=MAX_CARDS)]
 Slots = Annotated[int, Field(ge=-100, le=100)]
 Dollars = Annotated[int, Field(ge=-(10**9), le=10**9)]
 Slot = Annotated[int, Field(ge=0, lt=64)]
-Result = float | Literal["inf"]
+Result = FiniteFloat | Literal["inf"]
 Picked = list[tuple[Text, Annotated[int, Field(ge=0, lt=MAX_HAND)]]]
 
 
@@ -117,6 +117,12 @@ class Memory(Record):
     rank: Annotated[str, known("rank", RANK_LETTERS[2:])] = "A"
     suit: Annotated[str, known("suit", SUIT_LETTERS)] = "S"
     rolled: Annotated[int, Field(ge=0, lt=MISPRINT_ROLLS)] = 0
+
+    @model_validator(mode="after")
+    def _a_rank_has_a_suit(self) -> "Memory":
+        if "rank" in self.model_fields_set and "suit" not in self.model_fields_set:
+            raise ValueError("rank needs a suit: both are the card of The Idol")
+        return self
 
 
 class JokerRecord(Record):
@@ -196,6 +202,4 @@ class HandRecord(Record):
             )
         if sum(max(0, count) for count in (stone, steel, other)) > rest:
             raise ValueError(f"deck_facts {shown(self.deck_facts.model_dump())} do not match the cards")
-        if not self.expect.refused and self.expect.hand is None:
-            raise ValueError("expect has no poker hand")
         return self

@@ -51,6 +51,8 @@ def parse_card(text: str) -> dict[str, int]:
     if ":" in text:
         text, enhancement = text.split(":")
         parts["enhancement"] = ENHANCEMENT_NUMBER[enhancement]
+    if len(text) != 3:
+        raise ValueError(f"a card has a suit and a rank such as S_A, not {text}")
     parts["suit"], parts["rank"] = SUIT_LETTERS.index(text[0]), RANK_LETTERS.index(text[2])
     return parts
 
@@ -220,7 +222,7 @@ def score_difference(s: Any, case: dict[str, Any]) -> Difference | None:
     scoring = [i for i in range(len(case["played"])) if s.scoring[i]]
     if HANDS[s.hand_type].name != expect["hand"]:
         return Difference("hand", HANDS[s.hand_type].name, expect["hand"])
-    if "scoring" in expect and scoring != expect["scoring"]:
+    if expect.get("scoring") is not None and scoring != expect["scoring"]:
         return Difference("scoring", scoring, expect["scoring"])
     if not close(float(s.score_chips), float(expect["chips"])):
         return Difference("chips", float(s.score_chips), expect["chips"])

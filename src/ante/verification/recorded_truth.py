@@ -115,7 +115,8 @@ def check_records(file: Path, form: Form, records: list[dict[str, Any]]) -> None
 
 def name_of(record: dict[str, Any]) -> str:
     """Return a record's name for --skip: its id, or its seed."""
-    return str(record.get("id") or record.get("seed", ""))
+    name = record.get("id")
+    return str(record.get("seed", "") if name is None else name)
 
 
 def check(

@@ -10,10 +10,10 @@ import os
 import random
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -23,8 +23,9 @@ from ante.events.inbox import Inbox
 from ante.events.jetstream import NatsBus
 from ante.events.messages import event_of
 from ante.events.opening import open_bus
-from ante.events.urls import is_nats
+from ante.events.urls import BadBus, is_nats
 from ante.events.v1 import events_pb2 as pb
+from ante.files import plain
 
 LETTERS = 900  # of the text of an event, which has about 1,000 bytes
 WARM = 200  # events that are not counted
@@ -68,7 +69,7 @@ class Kills:
     delivered_again deliveries of an event after its first one
     not_handled     acknowledged events without an effect
     handled_twice   events with more than one effect
-    back            seconds from the start of the server to the next acknowledgement, the longest
+    back            seconds from the start of the server to the next acknowledgement, the longest; null without one
     """
 
     kills: int
@@ -84,7 +85,8 @@ class Kills:
 
     def as_json(self) -> dict[str, Any]:
         """Return the result as JSON data."""
-        return {name: round(value, 3) if isinstance(value, float) else value for name, value in asdict(self).items()}
+        found = {name: round(value, 3) if isinstance(value, float) else value for name, value in asdict(self).items()}
+        return cast(dict[str, Any], plain(found))
 
 
 def sample(number: int) -> Any:
@@ -117,14 +119,24 @@ def handle(url: str, consumer: str, n: int, answers: Any) -> None:
     answers.send(asyncio.run(run()))
 
 
+def answer(answers: Any) -> Any:
+    """Return what the process of a handler sends. Raises BadBus if it has ended."""
+    try:
+        return answers.recv()
+    except EOFError:
+        raise BadBus("the process that handles events has ended without a result") from None
+
+
 @asynccontextmanager
 async def handling(bus: Bus, url: str, handler: str, n: int) -> AsyncIterator["asyncio.Future[list[float]]"]:
     """Run a handler of n events in this process or another one; yield the future of its delays."""
     consumer = f"bench-{random.getrandbits(32):x}"
     if handler == "same":
-        ready = asyncio.Event()
-        future: Any = asyncio.create_task(handled(bus, consumer, n, ready.set))
-        await ready.wait()
+        ready = asyncio.get_running_loop().create_future()
+        future: Any = asyncio.create_task(handled(bus, consumer, n, lambda: ready.set_result(None)))
+        await asyncio.wait((ready, future), return_when=asyncio.FIRST_COMPLETED)
+        if not ready.done():
+            await future
         yield future
         return
     context = multiprocessing.get_context("spawn")
@@ -133,17 +145,20 @@ async def handling(bus: Bus, url: str, handler: str, n: int) -> AsyncIterator["a
     process.start()
     theirs.close()
     try:
-        await asyncio.to_thread(answers.recv)
-        yield asyncio.create_task(asyncio.to_thread(answers.recv))
+        await asyncio.to_thread(answer, answers)
+        yield asyncio.create_task(asyncio.to_thread(answer, answers))
     finally:
         process.kill()
         process.join()
 
 
 async def publish_at(bus: Bus, rate: float, n: int, acknowledged: Callable[["pb.Event", float], None]) -> None:
-    """Publish n events that are due at random times; call `acknowledged` with each and the time at which it was due."""
+    """Publish n events that are due at random times; call `acknowledged` with each and the time at which it was due.
+
+    Raises BadBus.
+    """
     clock, due = random.Random(0), time.perf_counter() + 0.1
-    tasks: set[asyncio.Task[None]] = set()
+    tasks = list[asyncio.Task[None]]()
 
     async def publish(number: int, due: float) -> None:
         event = sample(number)
@@ -153,20 +168,24 @@ async def publish_at(bus: Bus, rate: float, n: int, acknowledged: Callable[["pb.
     for number in range(n):
         due += clock.expovariate(rate)
         await asyncio.sleep(due - time.perf_counter())
-        tasks.add(task := asyncio.create_task(publish(number, due)))
-        task.add_done_callback(tasks.discard)
-    while tasks:
-        await asyncio.gather(*tasks)
+        tasks.append(asyncio.create_task(publish(number, due)))
+    await asyncio.gather(*tasks)
 
 
 async def latencies(url: str, handler: str, rate: float, seconds: float) -> BusRow:
     """Return the latencies of a bus at this rate. Raises BadBus."""
-    load, n, acks = os.getloadavg()[0], int(rate * seconds) + WARM, list[float]()
+    load, n, acks = os.getloadavg()[0], max(1, int(rate * seconds)) + WARM, list[float]()
     bus = await open_bus(url)
     try:
         async with handling(bus, url, handler, n) as future:
             await publish_at(bus, rate, n, lambda _, due: acks.append(time.perf_counter() - due))
-            delays = await asyncio.wait_for(future, LAST_SECONDS)
+            try:
+                delays = await asyncio.wait_for(future, LAST_SECONDS)
+            except TimeoutError:
+                raise BadBus(
+                    f"{url}: not all of {n:,} events reach the handler within {LAST_SECONDS:.0f} s after the last one: "
+                    f"give a lower --rate than {rate:g}, or fewer --seconds"
+                ) from None
     finally:
         await bus.close()
     ack, delay = (1e3 * np.percentile(each[WARM:], [50, 95, 99]) for each in (acks, delays))
@@ -196,6 +215,10 @@ class Effects:
         """Return the ids of all effects."""
         return [row[0] for row in self._inbox.db.execute("SELECT id FROM effects")]
 
+    def close(self) -> None:
+        """Close the inbox."""
+        self._inbox.close()
+
 
 async def stored_ids(bus: Bus) -> list[str]:
     """Return the ids of all events of a bus."""
@@ -218,10 +241,9 @@ async def survive(folder: Path, events: int, kills: int, rate: float, advance: A
             started[0] = 0.0
         acked[event.id] = now
 
-    with NatsServer(folder) as server:
+    with NatsServer(folder) as server, closing(Effects(folder / "effects.sqlite")) as effects:
         begin = time.perf_counter()
         bus = await NatsBus.open(server.url, {})
-        effects = Effects(folder / "effects.sqlite")
         handling = asyncio.create_task(effects.run(bus))
         publishing = asyncio.create_task(publish_at(bus, rate, events, acknowledged))
         for kill in range(kills):
@@ -237,10 +259,12 @@ async def survive(folder: Path, events: int, kills: int, rate: float, advance: A
         seconds, end = time.perf_counter() - begin, time.monotonic() + LAST_SECONDS
         advance("reading the stream")
         stored = await stored_ids(bus)
-        while not acked.keys() <= (done := set(effects.ids())) and time.monotonic() < end:
+        while not handling.done() and not acked.keys() <= set(effects.ids()) and time.monotonic() < end:
             await asyncio.sleep(0.5)
         handling.cancel()
         await asyncio.gather(handling, return_exceptions=True)
+        if not handling.cancelled():
+            handling.result()  # raises what ended the consumer
         retries, written = bus.retries, effects.ids()
         await bus.close()
     return Kills(
@@ -251,7 +275,7 @@ async def survive(folder: Path, events: int, kills: int, rate: float, advance: A
         lost=len(acked.keys() - set(stored)),
         stored_twice=len(stored) - len(set(stored)),
         delivered_again=effects.deliveries - len(set(written)),
-        not_handled=len(acked.keys() - done),
+        not_handled=len(acked.keys() - set(written)),
         handled_twice=len(written) - len(set(written)),
         back=max(backs, default=float("nan")),
     )

@@ -178,6 +178,8 @@ class Bench:
             return self.run_serve()
         if "bus" in self.parts:
             return self.run_bus()
+        if "upload" in self.parts and self.store is None:
+            raise BalatroError("ante bench upload requires --store, such as s3://game-runs/bench")
         from rich.console import Console
 
         from ante.bench import engine_speed
@@ -192,7 +194,7 @@ class Bench:
             "train": lambda: training_rows(self.repeats),
             "decision": lambda: decided_rows(self.repeats),
             "fragments": lambda: fragment_rows(self.repeats),
-            "upload": lambda: uploading_rows(self.store, self.repeats),
+            "upload": lambda: uploading_rows(self.store or "", self.repeats),
             "replay": lambda: replayed_rows(self.repeats),
             "hints": lambda: hinted_rows(self.repeats),
             "track": lambda: tracked_rows(self.repeats),
@@ -301,10 +303,8 @@ def fragment_rows(repeats: int) -> list["Row"]:
     return fragment_rows(repeats)
 
 
-def uploading_rows(store: str | None, repeats: int) -> list["Row"]:
+def uploading_rows(store: str, repeats: int) -> list["Row"]:
     """Return the rows of `ante bench upload`. Raises BalatroError."""
-    if store is None:
-        raise BalatroError("ante bench upload requires --store, such as s3://game-runs/bench")
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `ante train`
     from ante.bench.uploads import upload_rows
 

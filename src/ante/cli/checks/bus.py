@@ -63,6 +63,6 @@ def run_bus(
     if found:
         lines = FittedTable("nats-server killed", "")
         for name, value in found.as_json().items():
-            lines.add_row(name.replace("_", " "), f"{value:,}")
+            lines.add_row(name.replace("_", " "), "-" if value is None else f"{value:,}")
         paper().print(lines)
     return 0

@@ -32,8 +32,10 @@ def run_search(player: str, budgets: Sequence[str], games: int, workers: int, ou
 def table(rows: Sequence["BudgetRow"]) -> Table:
     """Return a row for each budget."""
     from ante.agents.report import percent
+    from ante.tables import FittedTable
 
-    shown = Table(title="games won by budget (95 % intervals)")
+    optional = (LOST_TO, "simulations", "changed", "ms per decision")
+    shown = FittedTable(title="games won by budget (95 % intervals)", optional=optional)
     for head in (
         "budget",
         "games",

@@ -314,11 +314,12 @@ class EffectOfHints:
         from rich.console import Console
 
         from ante.bench.hints import measure
+        from ante.files import plain
 
         console = Console(stderr=True)
         points, effects = measure(config, self.seeds, self.points, lambda point: console.print(str(point)))
         found = {"effects": [asdict(each) for each in effects], "points": [asdict(each) for each in points]}
-        text = json.dumps({**found, "config": config.model_dump(mode="json")}, indent=1)
+        text = json.dumps(plain({**found, "config": config.model_dump(mode="json")}), indent=1)
         if self.out:
             from ante.files import write_text
 

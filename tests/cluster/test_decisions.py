@@ -1,4 +1,4 @@
-"""The decision service with mutual TLS: it decides for a client of its authority and for nobody else."""
+"""The decision service with mutual TLS: it decides for clients of its authority and refuses all others."""
 
 import time
 from pathlib import Path

@@ -22,7 +22,7 @@ EVERY = 10 * 2048  # steps between two checkpoints
 SETS = (
     "training.config.steps=20000000", "training.config.hints.source=llm", "training.config.resources.restarts=5",
     "training.config.checkpoints.every=10", "training.metricsPort=9100",
-    # a policy that becomes sure would only ask again what is cached, and the loss of the LLM would go unnoticed
+    # a confident policy only repeats cached requests, which succeed without the LLM
     "training.config.hints.confidence=0.99", "training.config.hints.share=0.005",
     "llm.enabled=true", "llm.model=fake", "llmServer.enabled=true", "llmServer.kind=stub",
     "llmServer.resources.requests.cpu=50m", "llmServer.resources.requests.memory=64Mi",

@@ -202,7 +202,7 @@ def test_a_sweep_resumes_without_more_steps(kubernetes: Cluster, ante: Ante, tmp
     assert ante("submit", "--preset", "cpu", "--values", str(tmp_path / "sweep.yaml"), "--name", "s")[0] == 0
     ante("suspend", "s", "--seconds", "5")
     code, _, error = ante("resume", "s", "--steps", "900000")
-    assert (code, "s is no single training (ante sweep /etc/ante/sweep.yaml): leave out --steps" in error) == (2, True)
+    assert (code, "s is a sweep or a comparison, whose file sets the steps: leave out --steps" in error) == (2, True)
     assert ante("resume", "s")[0] == 0
 
 

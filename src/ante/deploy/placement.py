@@ -289,7 +289,7 @@ def training_problems(settings: Settings) -> Iterator[str]:
             )
             return
     for kind, keys in DERIVED_KEYS.items():
-        for key in keys.keys() & getattr(settings.training, kind).keys():
+        for key in sorted(keys.keys() & getattr(settings.training, kind).keys()):
             yield f"training.{kind}.{key} is derived from the cluster: set {keys[key]} instead"
             return
     try:

@@ -7,16 +7,7 @@ from typing import Any
 import yaml
 
 from ante.deploy.blocks import Head, Pod, Workers
-from ante.deploy.placement import (
-    DATA,
-    LEARNER,
-    RUNNER,
-    Load,
-    gpus_of,
-    make_plan,
-    sweep_values,
-    train_values,
-)
+from ante.deploy.placement import DATA, LEARNER, RUNNER, Load, gpus_of, make_plan, sweep_values, train_values
 from ante.deploy.settings import PRICES, Settings
 
 Object = dict[str, Any]

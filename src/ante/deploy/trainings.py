@@ -381,9 +381,7 @@ def resume_training(access: Access, name: str, arguments: str = "", seconds: flo
             f"{name} is a RayCluster, whose jobs have their own settings: leave out {arguments}, and give it to ante cluster submit"
         )
     if arguments and not now.entrypoint.startswith("ante train "):
-        raise BalatroError(
-            f"{name} is no single training ({now.entrypoint}): leave out {arguments}; its own settings have the steps"
-        )
+        raise BalatroError(f"{name} is a sweep or a comparison, whose file sets the steps: leave out {arguments}")
     command = {"entrypoint": f"{now.entrypoint} {arguments}"} if arguments else {}
     if now.suspended:
         controlled(access, now)

@@ -75,7 +75,7 @@ def upload(spec: Spec, out: Path) -> None:
     store = open_store(spec.store)
     for file in (out / name for name in (FILE, SEEDS, PLAYERS, RESULTS, PAGE)):
         if file.is_file():
-            store.put_file(under(out.name, file.name), file)
+            store.put_file(under(out.absolute().name, file.name), file)
 
 
 def redraw(out: Path) -> Results:

@@ -182,7 +182,7 @@ def config_of(spec: Spec, name: str, seed: int, out: Path) -> TrainConfig:
         fixed = next((key for key in OF_THE_SPEC if has(settings, key)), None)
         if fixed:
             raise BadSpec(f"specification, {place}: {fixed} is common to all entries or derived: remove it")
-    store = f"{spec.store.rstrip('/')}/{out.name}/{name}" if spec.store else None
+    store = f"{spec.store.rstrip('/')}/{out.absolute().name}/{name}" if spec.store else None
     own = {"name": f"seed-{seed}", "runs": str(out / name), "seed": seed, "store": store}
     budget = {"steps": spec.steps, "evaluation.games": spec.eval_games}
     try:

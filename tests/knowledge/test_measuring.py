@@ -194,13 +194,13 @@ def test_an_interrupted_measurement_continues_to_the_same_sums(tmp_path: Path, m
         seen.append(i)
         sums.n[0] += 0.1 * (i + 1)
 
-    whole = repeat("key", tmp_path / "whole.npz", np.arange(8), 0, lambda i, sums: step_plain(i, sums), quiet, "")
+    whole = repeat("key", tmp_path / "whole.npz", np.arange(8), lambda i, sums: step_plain(i, sums), quiet, "")
     with pytest.raises(KeyboardInterrupt):
-        repeat("key", tmp_path / "sums.npz", np.arange(8), 0, step, quiet, "")
-    continued = repeat("key", tmp_path / "sums.npz", np.arange(8), 0, step, quiet, "")
+        repeat("key", tmp_path / "sums.npz", np.arange(8), step, quiet, "")
+    continued = repeat("key", tmp_path / "sums.npz", np.arange(8), step, quiet, "")
     assert seen == [0, 1, 2, 3, 4, -1, 4, 5, 6, 7]
     assert continued.n[0] == whole.n[0]
-    assert continued.done[0] == 8
+    assert continued.done == 8
     with pytest.raises(OtherMeasurement, match="other positions or another engine"):
         Sums.read(tmp_path / "sums.npz", "other")
 
@@ -208,6 +208,53 @@ def test_an_interrupted_measurement_continues_to_the_same_sums(tmp_path: Path, m
 def step_plain(i: int, sums: Sums) -> None:
     """Add the number of a position."""
     sums.n[0] += 0.1 * (i + 1)
+
+
+class CountingBench:
+    """Counts the positions that it is given instead of measuring them."""
+
+    def __init__(self, positions: Positions) -> None:
+        pass
+
+    def pairs(self, i: int, sums: Sums) -> None:
+        sums.n[i % len(ANTES)] += 1
+
+    alone = pairs
+
+    def bosses(self, i: int, sums: Sums) -> None:
+        sums.bosses[0, :, i] += 1
+
+    def shortfall(self, i: int) -> list[float]:
+        return [0.0]
+
+
+@pytest.mark.parametrize("asked", [(10,), (2, 3)])
+def test_a_position_is_measured_under_bosses_once(
+    asked: tuple[int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More positions than there are, and another number of them in the same work folder."""
+    monkeypatch.setattr(run, "Bench", CountingBench)
+    monkeypatch.setattr(run, "positions_of", lambda *_: positions_of([deal(CARDS)] * 4))
+    monkeypatch.setattr(run, "table_of", lambda sums, decks, about: (sums, about))
+    for most in asked:
+        sums, about = run.measure(Baseline("greedy"), [], run.Plan(1, most, 1, most), {}, tmp_path, quiet)  # type: ignore[misc]
+        counted = sums.bosses[0, 0, :4]
+        assert counted.sum() == min(4, most) and counted.max() == 1
+        assert about["bosses"]["positions"] == about["listed_plays"]["pairs"] == min(4, most)
+
+
+def test_a_policy_of_the_same_name_has_its_own_positions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    collected: list[Positions] = []
+
+    def collect_again(*_: Any, **__: Any) -> Positions:
+        collected.append(positions_of([deal(CARDS)]))
+        return collected[-1]
+
+    monkeypatch.setattr(run, "collect", collect_again)
+    for digest in ("a", "b", "a"):
+        origin = {"player_name": "runs/ppo", "policy_sha256": digest}
+        run.positions_of(Baseline("greedy"), ["A"], 1, "b_red", origin, tmp_path, quiet)
+    assert len(collected) == 2
 
 
 def test_a_game_gives_one_position_before_a_played_hand(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

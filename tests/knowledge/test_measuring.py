@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import combinations, permutations
 from pathlib import Path
 from statistics import NormalDist, mean, stdev
@@ -18,13 +19,25 @@ from ante.catalog.hands import Hand
 from ante.catalog.jokers import JOKERS, Joker, by_key
 from ante.engine.core.state import Phase, new_states
 from ante.files import Unreadable
+from ante.knowledge import queries
 from ante.knowledge.arms.scoring import BEST, GROWN, N_MEASURES, SAME
 from ante.knowledge.measuring import positions, run
 from ante.knowledge.measuring.positions import ANTES, Positions, TooFewPositions, collect
 from ante.knowledge.measuring.run import Bench, repeat
 from ante.knowledge.measuring.statistics import p_values, q_values, stratified_mean, wilson
 from ante.knowledge.measuring.sums import OtherMeasurement, Sums
-from ante.knowledge.measuring.table import RATE, BadTable, Table, is_synergy, pairs_of, read_table
+from ante.knowledge.measuring.table import (
+    PAIRS,
+    RATE,
+    BadTable,
+    Table,
+    check_table,
+    is_synergy,
+    pairs_of,
+    read_table,
+    table_of,
+)
+from ante.knowledge.store import open_knowledge
 from tests.knowledge.made import made_table
 from tests.support.table import deal, facing, play
 
@@ -323,16 +336,22 @@ def test_stored_positions_are_checked_before_compiled_code_plays_them(field: str
 
 
 @pytest.mark.parametrize(
-    ("column", "value", "why"),
+    ("part", "column", "row", "value", "why"),
     [
-        ("one", "j_none", "the unknown joker 'j_none'"),
-        ("effect", math.nan, "not finite"),
-        ("q", math.inf, "not finite"),
+        ("pairs", "one", 0, "j_none", "the unknown joker 'j_none'"),
+        ("pairs", "effect", 0, math.nan, "not finite"),
+        ("pairs", "q", 0, math.inf, "not finite"),
+        ("pairs", "gain", 0, math.nan, "not finite"),
+        ("effects", "half", 0, math.inf, "not finite"),
+        ("effects", "target", 1, "Fish", r"the unknown target \('hand', 'Fish'\)"),
+        ("effects", "kind", 3, "tag", r"the unknown target \('tag', 'b_plasma'\)"),
     ],
 )
-def test_a_table_with_odd_values_is_refused(column: str, value: Any, why: str, tmp_path: Path) -> None:
+def test_a_table_with_odd_values_is_refused(
+    part: str, column: str, row: int, value: Any, why: str, tmp_path: Path
+) -> None:
     table = made_table(20)
-    table.pairs[column][0] = value
+    getattr(table, part)[column][row] = value
     table.write(tmp_path)
     with pytest.raises(BadTable, match=f"{why}: write them again"):
         read_table(tmp_path)
@@ -346,6 +365,30 @@ def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
     for name in ("pairs", "effects"):
         for column, values in getattr(table, name).items():
             np.testing.assert_array_equal(getattr(found, name)[column], values)
+
+
+def test_tables_of_different_measurements_are_refused(tmp_path: Path) -> None:
+    """An interrupted write has replaced one of two files."""
+    made_table(20).write(tmp_path)
+    pairs = (tmp_path / PAIRS).read_bytes()
+    replace(made_table(20, seed=2), about={"player": "another"}).write(tmp_path)
+    (tmp_path / PAIRS).write_bytes(pairs)
+    with pytest.raises(BadTable, match=r"pairs\.parquet and effects\.parquet in .* are of different measurements"):
+        read_table(tmp_path)
+
+
+def test_few_positions_give_tables_that_a_graph_can_store(tmp_path: Path) -> None:
+    sums = Sums()
+    sums.n[:] = 2
+    sums.alone[0], sums.alone[1] = 1.0, 0.6
+    table_of(sums, {}, {"player": "made"}).write(tmp_path)
+    found = read_table(tmp_path)
+    assert set(found.effects["kind"]) == {"alone"} and (found.effects["q"] == 1.0).all()
+    with open_knowledge(str(tmp_path / "few.lbug"), write=True) as graph:
+        graph.load(found)
+        assert queries.joker(graph.backend, "j_joker")["gain"] == 0.5
+    with pytest.raises(BadTable, match="have no gains of jokers alone"):
+        check_table(replace(found, effects={name: values[:0] for name, values in found.effects.items()}), tmp_path)
 
 
 def test_a_file_that_is_no_table_is_refused(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import math
 import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from statistics import mean, stdev
@@ -36,7 +37,7 @@ from ante.knowledge.winning.mining import Mined, frequent, items_of, mine, name_
 from ante.knowledge.winning.outcomes import Outcomes, TooManyGames
 from ante.knowledge.winning.run import Field, TooFewGames, interaction, strongest, validated
 from ante.knowledge.winning.starts import Starts, kept_starts, starts_of
-from ante.knowledge.winning.table import read_winning, winning_in
+from ante.knowledge.winning.table import STRATEGIES, read_winning, winning_in
 from tests.knowledge.made import made_table, made_winning
 from tests.support.table import deal
 
@@ -313,6 +314,15 @@ def test_a_table_with_odd_values_is_refused(change: Any, why: str, tmp_path: Pat
     object.__setattr__(row, name, value)
     found.write(tmp_path)
     with pytest.raises(BadTable, match=f"{why}.*ante know mine"):
+        winning_in(tmp_path)
+
+
+def test_tables_of_different_measurements_are_refused(tmp_path: Path) -> None:
+    made_winning().write(tmp_path)
+    strategies = (tmp_path / STRATEGIES).read_bytes()
+    replace(made_winning(), about={"player": "another"}).write(tmp_path)
+    (tmp_path / STRATEGIES).write_bytes(strategies)
+    with pytest.raises(BadTable, match=r"are of different measurements; .*ante know mine"):
         winning_in(tmp_path)
 
 

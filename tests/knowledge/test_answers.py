@@ -182,6 +182,17 @@ def test_a_table_of_effects_has_at_most_as_many_rows_as_wanted(know: Run) -> Non
     assert len(json.loads(know("hand", "flush", "--most", "1", "--json")[1])) == 150
 
 
+@pytest.mark.parametrize("kept", [0, 100])
+def test_a_damaged_graph_of_the_cache_is_written_again(know: Run, cache: Path, kept: int) -> None:
+    assert know("top")[0] == 0
+    (file,) = cache.glob("knowledge-*.lbug")
+    whole = file.read_bytes()
+    file.write_bytes(whole[:kept])
+    code, out, err = know("top")
+    assert (code, out, err) == (0, know("top")[1], "") and "Blueprint" in out
+    assert file.stat().st_size == len(whole)
+
+
 def test_a_boss_that_changes_no_gain_says_so(know: Run) -> None:
     assert know("boss", "the wall")[1] == "The Wall: no significant effect on the gain of a joker\n"
 
@@ -208,7 +219,10 @@ def test_hands_bosses_decks_paths_and_the_top(know: Run) -> None:
         (("among", "baron"), "1 jokers were named: name 2 to 16"),
         (("hand", "flash"), "did you mean Flush?"),
         (("top", "--store", "absent.lbug"), "there is no graph in absent.lbug"),
-        (("load", "--store", "ftp://x"), "ftp:// is not supported"),
+        (("load", "--store", "ftp://x"), "'ftp':// is no graph"),
+        (("top", "--store", "bolt://me:hunter2@127.0.0.1:7687"), "credentials in KNOWLEDGE_USER"),
+        (("top", "--store", "bolt://127.0.0.1:99999"), "is no Bolt server: use bolt://HOST:PORT"),
+        (("load", "--store", "bolt://127.0.0.1:1/x?y=1"), "is no Bolt server: use bolt://HOST:PORT"),
         (("load", "--store", "default"), "the default store is read-only"),
         (("recall", "--list", "absent.yaml"), "the file does not exist"),
     ],

@@ -334,7 +334,7 @@ def test_the_terminal_refreshes_and_shows_what_was_seen(know: Run, tmp_path: Pat
     ("words", "message"),
     [
         (("refresh", "--store", "default"), "the default store is read-only"),
-        (("refresh", "--store", "ftp://x"), "ftp:// is not supported"),
+        (("refresh", "--store", "ftp://x"), "'ftp':// is no graph"),
         (("seen", "barron"), "did you mean Baron?"),
         (("seen", "--store", "absent.lbug"), "there is no graph in absent.lbug"),
     ],
@@ -358,6 +358,7 @@ def test_files_and_servers_are_stores(name: str) -> None:
         ("http://host", "'http':// is no graph"),
         ("bolt://", "is no Bolt server"),
         ("bolt://host:7687/path?x=1", "is no Bolt server"),
+        ("bolt://host:99999", "is no Bolt server"),
         ("default", "cannot be written"),
         (" ", "cannot be written"),
         ("a\0b", "cannot be written"),

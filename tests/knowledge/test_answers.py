@@ -148,6 +148,7 @@ def test_strategies_are_shown_and_those_of_a_joker(know: Run, tmp_path: Path) ->
     assert "+20 (+10 to +30)" in know("joker", "mad", "--store", store)[1]
     assert "+10 (+2 to +18)" in know("pair", "joker", "zany", "--store", store)[1]
     assert json.loads(know("pair", "joker", "mad", "--json", "--store", store)[1])["wins"] is None
+    assert know("joker", "blueprint", "--store", store)[:1] == (0,), "its gain is not in the table of ten jokers"
 
 
 def test_vectors_of_jokers_are_written(know: Run, tmp_path: Path) -> None:
@@ -164,6 +165,36 @@ def test_five_jokers_have_ten_pairs(know: Run) -> None:
     rows = json.loads(know("among", "baron", "mime", "blueprint", "photograph", "egg", "--json")[1])
     assert len(rows) == 10
     assert "independent" in know("among", "baron", "egg", "golden joker")[1]
+
+
+def rows_of(table: str) -> list[str]:
+    """Return the first column of a printed table, without its heading."""
+    return [line.split("│")[1].strip() for line in table.splitlines() if line.startswith("│")]
+
+
+def test_a_table_of_effects_has_at_most_as_many_rows_as_wanted(know: Run) -> None:
+    """The largest effects and the smallest ones; of an odd number one more of the largest."""
+    found = {most: rows_of(know("hand", "flush", "--most", str(most))[1]) for most in (1, 2, 3, 500)}
+    everything = found[500]
+    assert found[1] == everything[:1] and found[2] == [everything[0], everything[-1]]
+    assert found[3] == [*everything[:2], everything[-1]] and len(everything) > 10
+    assert len(rows_of(know("joker", "baron", "--most", "1")[1])) <= 6
+    assert len(json.loads(know("hand", "flush", "--most", "1", "--json")[1])) == 150
+
+
+@pytest.mark.parametrize("kept", [0, 100])
+def test_a_damaged_graph_of_the_cache_is_written_again(know: Run, cache: Path, kept: int) -> None:
+    assert know("top")[0] == 0
+    (file,) = cache.glob("knowledge-*.lbug")
+    whole = file.read_bytes()
+    file.write_bytes(whole[:kept])
+    code, out, err = know("top")
+    assert (code, out, err) == (0, know("top")[1], "") and "Blueprint" in out
+    assert file.stat().st_size == len(whole)
+
+
+def test_a_boss_that_changes_no_gain_says_so(know: Run) -> None:
+    assert know("boss", "the wall")[1] == "The Wall: no significant effect on the gain of a joker\n"
 
 
 def test_hands_bosses_decks_paths_and_the_top(know: Run) -> None:
@@ -188,7 +219,10 @@ def test_hands_bosses_decks_paths_and_the_top(know: Run) -> None:
         (("among", "baron"), "1 jokers were named: name 2 to 16"),
         (("hand", "flash"), "did you mean Flush?"),
         (("top", "--store", "absent.lbug"), "there is no graph in absent.lbug"),
-        (("load", "--store", "ftp://x"), "ftp:// is not supported"),
+        (("load", "--store", "ftp://x"), "'ftp':// is no graph"),
+        (("top", "--store", "bolt://me:hunter2@127.0.0.1:7687"), "credentials in KNOWLEDGE_USER"),
+        (("top", "--store", "bolt://127.0.0.1:99999"), "is no Bolt server: use bolt://HOST:PORT"),
+        (("load", "--store", "bolt://127.0.0.1:1/x?y=1"), "is no Bolt server: use bolt://HOST:PORT"),
         (("load", "--store", "default"), "the default store is read-only"),
         (("recall", "--list", "absent.yaml"), "the file does not exist"),
     ],

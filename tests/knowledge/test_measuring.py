@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import combinations, permutations
 from pathlib import Path
 from statistics import NormalDist, mean, stdev
@@ -18,13 +19,25 @@ from ante.catalog.hands import Hand
 from ante.catalog.jokers import JOKERS, Joker, by_key
 from ante.engine.core.state import Phase, new_states
 from ante.files import Unreadable
+from ante.knowledge import queries
 from ante.knowledge.arms.scoring import BEST, GROWN, N_MEASURES, SAME
 from ante.knowledge.measuring import positions, run
 from ante.knowledge.measuring.positions import ANTES, Positions, TooFewPositions, collect
 from ante.knowledge.measuring.run import Bench, repeat
 from ante.knowledge.measuring.statistics import p_values, q_values, stratified_mean, wilson
 from ante.knowledge.measuring.sums import OtherMeasurement, Sums
-from ante.knowledge.measuring.table import RATE, BadTable, Table, is_synergy, pairs_of, read_table
+from ante.knowledge.measuring.table import (
+    PAIRS,
+    RATE,
+    BadTable,
+    Table,
+    check_table,
+    is_synergy,
+    pairs_of,
+    read_table,
+    table_of,
+)
+from ante.knowledge.store import open_knowledge
 from tests.knowledge.made import made_table
 from tests.support.table import deal, facing, play
 
@@ -194,13 +207,13 @@ def test_an_interrupted_measurement_continues_to_the_same_sums(tmp_path: Path, m
         seen.append(i)
         sums.n[0] += 0.1 * (i + 1)
 
-    whole = repeat("key", tmp_path / "whole.npz", np.arange(8), 0, lambda i, sums: step_plain(i, sums), quiet, "")
+    whole = repeat("key", tmp_path / "whole.npz", np.arange(8), lambda i, sums: step_plain(i, sums), quiet, "")
     with pytest.raises(KeyboardInterrupt):
-        repeat("key", tmp_path / "sums.npz", np.arange(8), 0, step, quiet, "")
-    continued = repeat("key", tmp_path / "sums.npz", np.arange(8), 0, step, quiet, "")
+        repeat("key", tmp_path / "sums.npz", np.arange(8), step, quiet, "")
+    continued = repeat("key", tmp_path / "sums.npz", np.arange(8), step, quiet, "")
     assert seen == [0, 1, 2, 3, 4, -1, 4, 5, 6, 7]
     assert continued.n[0] == whole.n[0]
-    assert continued.done[0] == 8
+    assert continued.done == 8
     with pytest.raises(OtherMeasurement, match="other positions or another engine"):
         Sums.read(tmp_path / "sums.npz", "other")
 
@@ -208,6 +221,53 @@ def test_an_interrupted_measurement_continues_to_the_same_sums(tmp_path: Path, m
 def step_plain(i: int, sums: Sums) -> None:
     """Add the number of a position."""
     sums.n[0] += 0.1 * (i + 1)
+
+
+class CountingBench:
+    """Counts the positions that it is given instead of measuring them."""
+
+    def __init__(self, positions: Positions) -> None:
+        pass
+
+    def pairs(self, i: int, sums: Sums) -> None:
+        sums.n[i % len(ANTES)] += 1
+
+    alone = pairs
+
+    def bosses(self, i: int, sums: Sums) -> None:
+        sums.bosses[0, :, i] += 1
+
+    def shortfall(self, i: int) -> list[float]:
+        return [0.0]
+
+
+@pytest.mark.parametrize("asked", [(10,), (2, 3)])
+def test_a_position_is_measured_under_bosses_once(
+    asked: tuple[int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More positions than there are, and another number of them in the same work folder."""
+    monkeypatch.setattr(run, "Bench", CountingBench)
+    monkeypatch.setattr(run, "positions_of", lambda *_: positions_of([deal(CARDS)] * 4))
+    monkeypatch.setattr(run, "table_of", lambda sums, decks, about: (sums, about))
+    for most in asked:
+        sums, about = run.measure(Baseline("greedy"), [], run.Plan(1, most, 1, most), {}, tmp_path, quiet)  # type: ignore[misc]
+        counted = sums.bosses[0, 0, :4]
+        assert counted.sum() == min(4, most) and counted.max() == 1
+        assert about["bosses"]["positions"] == about["listed_plays"]["pairs"] == min(4, most)
+
+
+def test_a_policy_of_the_same_name_has_its_own_positions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    collected: list[Positions] = []
+
+    def collect_again(*_: Any, **__: Any) -> Positions:
+        collected.append(positions_of([deal(CARDS)]))
+        return collected[-1]
+
+    monkeypatch.setattr(run, "collect", collect_again)
+    for digest in ("a", "b", "a"):
+        origin = {"player_name": "runs/ppo", "policy_sha256": digest}
+        run.positions_of(Baseline("greedy"), ["A"], 1, "b_red", origin, tmp_path, quiet)
+    assert len(collected) == 2
 
 
 def test_a_game_gives_one_position_before_a_played_hand(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -276,16 +336,22 @@ def test_stored_positions_are_checked_before_compiled_code_plays_them(field: str
 
 
 @pytest.mark.parametrize(
-    ("column", "value", "why"),
+    ("part", "column", "row", "value", "why"),
     [
-        ("one", "j_none", "the unknown joker 'j_none'"),
-        ("effect", math.nan, "not finite"),
-        ("q", math.inf, "not finite"),
+        ("pairs", "one", 0, "j_none", "the unknown joker 'j_none'"),
+        ("pairs", "effect", 0, math.nan, "not finite"),
+        ("pairs", "q", 0, math.inf, "not finite"),
+        ("pairs", "gain", 0, math.nan, "not finite"),
+        ("effects", "half", 0, math.inf, "not finite"),
+        ("effects", "target", 1, "Fish", r"the unknown target \('hand', 'Fish'\)"),
+        ("effects", "kind", 3, "tag", r"the unknown target \('tag', 'b_plasma'\)"),
     ],
 )
-def test_a_table_with_odd_values_is_refused(column: str, value: Any, why: str, tmp_path: Path) -> None:
+def test_a_table_with_odd_values_is_refused(
+    part: str, column: str, row: int, value: Any, why: str, tmp_path: Path
+) -> None:
     table = made_table(20)
-    table.pairs[column][0] = value
+    getattr(table, part)[column][row] = value
     table.write(tmp_path)
     with pytest.raises(BadTable, match=f"{why}: write them again"):
         read_table(tmp_path)
@@ -299,6 +365,30 @@ def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
     for name in ("pairs", "effects"):
         for column, values in getattr(table, name).items():
             np.testing.assert_array_equal(getattr(found, name)[column], values)
+
+
+def test_tables_of_different_measurements_are_refused(tmp_path: Path) -> None:
+    """An interrupted write has replaced one of two files."""
+    made_table(20).write(tmp_path)
+    pairs = (tmp_path / PAIRS).read_bytes()
+    replace(made_table(20, seed=2), about={"player": "another"}).write(tmp_path)
+    (tmp_path / PAIRS).write_bytes(pairs)
+    with pytest.raises(BadTable, match=r"pairs\.parquet and effects\.parquet in .* are of different measurements"):
+        read_table(tmp_path)
+
+
+def test_few_positions_give_tables_that_a_graph_can_store(tmp_path: Path) -> None:
+    sums = Sums()
+    sums.n[:] = 2
+    sums.alone[0], sums.alone[1] = 1.0, 0.6
+    table_of(sums, {}, {"player": "made"}).write(tmp_path)
+    found = read_table(tmp_path)
+    assert set(found.effects["kind"]) == {"alone"} and (found.effects["q"] == 1.0).all()
+    with open_knowledge(str(tmp_path / "few.lbug"), write=True) as graph:
+        graph.load(found)
+        assert queries.joker(graph.backend, "j_joker")["gain"] == 0.5
+    with pytest.raises(BadTable, match="have no gains of jokers alone"):
+        check_table(replace(found, effects={name: values[:0] for name, values in found.effects.items()}), tmp_path)
 
 
 def test_a_file_that_is_no_table_is_refused(tmp_path: Path) -> None:

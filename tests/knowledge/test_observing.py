@@ -322,6 +322,8 @@ def test_the_terminal_refreshes_and_shows_what_was_seen(know: Run, tmp_path: Pat
     assert code == 0 and pair in out and "not a causal effect" in out
     rows = json.loads(know("seen", "--pairs", "--most", "3", "--store", store, "--json")[1])
     assert rows[0]["name"] == pair and len(rows) == 3
+    rows = json.loads(know("seen", JOKERS[2].name, "--pairs", "--store", store, "--json")[1])
+    assert rows and all("more" in row for row in rows), "pairs, without the joker itself"
     assert len(json.loads(know("seen", "--store", store, "--json")[1])) == 9
     assert "observed in trainings, not causal" in know("joker", KEYS[2], "--store", store)[1]
     assert json.loads(know("joker", KEYS[30], "--store", store, "--json")[1])["seen"] is None
@@ -332,7 +334,7 @@ def test_the_terminal_refreshes_and_shows_what_was_seen(know: Run, tmp_path: Pat
     ("words", "message"),
     [
         (("refresh", "--store", "default"), "the default store is read-only"),
-        (("refresh", "--store", "ftp://x"), "ftp:// is not supported"),
+        (("refresh", "--store", "ftp://x"), "'ftp':// is no graph"),
         (("seen", "barron"), "did you mean Baron?"),
         (("seen", "--store", "absent.lbug"), "there is no graph in absent.lbug"),
     ],
@@ -356,6 +358,7 @@ def test_files_and_servers_are_stores(name: str) -> None:
         ("http://host", "'http':// is no graph"),
         ("bolt://", "is no Bolt server"),
         ("bolt://host:7687/path?x=1", "is no Bolt server"),
+        ("bolt://host:99999", "is no Bolt server"),
         ("default", "cannot be written"),
         (" ", "cannot be written"),
         ("a\0b", "cannot be written"),

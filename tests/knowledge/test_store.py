@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from ante.catalog.jokers import JOKERS
+from ante.errors import BalatroError
 from ante.files import Unreadable
 from ante.knowledge import queries
-from ante.knowledge.backends import Ladybug, StoreBusy, StoreUnavailable, open_backend
+from ante.knowledge.backends import Bolt, Ladybug, StoreBusy, StoreUnavailable, open_backend
 from ante.knowledge.measuring.table import Table, is_synergy
 from ante.knowledge.schema import EDGES, NODES, VERSION, bolt_ddl, ladybug_ddl
 from ante.knowledge.store import Knowledge, OtherSchema, open_knowledge
@@ -212,7 +213,7 @@ def test_time_of_the_synergies_among_five_jokers(
 def test_a_second_writer_is_refused(tmp_path: Path) -> None:
     with open_knowledge(str(tmp_path / "graph.lbug"), write=True):
         code = (
-            "import sys\nfrom pathlib import Path\nfrom ante.knowledge.backends import Ladybug, StoreBusy\n"
+            "import sys\nfrom pathlib import Path\nfrom ante.knowledge.backends import Bolt, Ladybug, StoreBusy\n"
             "try:\n    Ladybug(Path(sys.argv[1]))\nexcept StoreBusy as error:\n    print(error)\n"
         )
         done = subprocess.run(
@@ -226,7 +227,6 @@ def test_a_second_writer_is_refused(tmp_path: Path) -> None:
     ("store", "message"),
     [
         ("absent.lbug", "there is no graph in"),
-        ("http://127.0.0.1:1", r"http:// is not supported: use a file, or a URL of bolt"),
         ("bolt://127.0.0.1:1", r"cannot reach bolt://127.0.0.1:1"),
     ],
 )
@@ -234,6 +234,56 @@ def test_a_store_that_cannot_be_opened_is_named(store: str, message: str, tmp_pa
     path = str(tmp_path / store) if store.endswith("lbug") else store
     with pytest.raises(StoreUnavailable, match=message):
         open_backend(path, read_only=True)
+
+
+class Server:
+    """A driver of a server that accepts the connection, and then refuses every statement."""
+
+    closed = False
+
+    def verify_connectivity(self) -> None:
+        pass
+
+    def session(self, **_: Any) -> "Server":
+        return self
+
+    def __enter__(self) -> "Server":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def run(self, *_: Any) -> Any:
+        from neo4j.exceptions import ServiceUnavailable
+
+        raise ServiceUnavailable
+
+    execute_read = execute_write = run
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@pytest.mark.parametrize("write", [False, True])
+def test_a_server_that_fails_later_is_named_and_left(write: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = Server()
+    monkeypatch.setattr("neo4j.GraphDatabase.driver", lambda *_, **__: server)
+    with pytest.raises(BalatroError, match="bolt://graph:7687 cannot be used: ServiceUnavailable"):
+        open_knowledge("bolt://graph:7687", write)
+    assert server.closed
+    with pytest.raises(StoreUnavailable, match="cannot be used"):
+        Bolt("bolt://graph:7687").write([("RETURN 1", [{"x": 1}])])
+
+
+def test_a_file_with_other_tables_is_named(tmp_path: Path) -> None:
+    other = Ladybug(tmp_path / "other.lbug")
+    other.write([("CREATE NODE TABLE Joker(key STRING, PRIMARY KEY(key))", [{"x": 1}])])
+    other.close()
+    with (
+        open_knowledge(str(tmp_path / "other.lbug"), write=True) as graph,
+        pytest.raises(StoreUnavailable, match=r"other\.lbug cannot be used: .*Cannot find property"),
+    ):
+        graph.load(made_table(5))
 
 
 def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:

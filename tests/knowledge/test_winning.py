@@ -2,7 +2,9 @@
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from statistics import mean, stdev
@@ -24,6 +26,7 @@ from ante.engine.run import set_seed
 from ante.engine.validation import validate_states
 from ante.env.games import Games
 from ante.knowledge import queries
+from ante.knowledge.measuring.positions import TooFewPositions
 from ante.knowledge.measuring.statistics import Z_95
 from ante.knowledge.measuring.sums import OtherMeasurement
 from ante.knowledge.measuring.table import BadTable
@@ -33,8 +36,8 @@ from ante.knowledge.winning.grants import Grant, add, admits, control_of, grant_
 from ante.knowledge.winning.mining import Mined, frequent, items_of, mine, name_of
 from ante.knowledge.winning.outcomes import Outcomes, TooManyGames
 from ante.knowledge.winning.run import Field, TooFewGames, interaction, strongest, validated
-from ante.knowledge.winning.starts import Starts, starts_of
-from ante.knowledge.winning.table import read_winning, winning_in
+from ante.knowledge.winning.starts import Starts, kept_starts, starts_of
+from ante.knowledge.winning.table import STRATEGIES, read_winning, winning_in
 from tests.knowledge.made import made_table, made_winning
 from tests.support.table import deal
 
@@ -183,6 +186,21 @@ def test_starts_are_stored(played: Starts, tmp_path: Path) -> None:
     assert found.seed(0) in dataset_seeds(48, 7)
 
 
+def test_a_player_that_reaches_the_ante_in_no_game_is_named(tmp_path: Path) -> None:
+    @contextmanager
+    def quiet(total: int, about: str) -> Iterator[Callable[[int], None]]:
+        yield lambda count: None
+
+    with pytest.raises(TooFewPositions, match="random reached ante 6 in none of 2 games: use a stronger player"):
+        kept_starts(Baseline("random"), dataset_seeds(2, 7), "random", tmp_path, quiet, "games")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.filterwarnings("error")
+def test_games_of_which_none_is_won_have_no_strategies() -> None:
+    assert mine(made_starts([["j_baron", "j_mime"]] * 30, [False] * 30)) == []
+
+
 def test_results_are_continued_and_not_mixed(tmp_path: Path) -> None:
     calls: list[list[int]] = []
 
@@ -296,6 +314,15 @@ def test_a_table_with_odd_values_is_refused(change: Any, why: str, tmp_path: Pat
     object.__setattr__(row, name, value)
     found.write(tmp_path)
     with pytest.raises(BadTable, match=f"{why}.*ante know mine"):
+        winning_in(tmp_path)
+
+
+def test_tables_of_different_measurements_are_refused(tmp_path: Path) -> None:
+    made_winning().write(tmp_path)
+    strategies = (tmp_path / STRATEGIES).read_bytes()
+    replace(made_winning(), about={"player": "another"}).write(tmp_path)
+    (tmp_path / STRATEGIES).write_bytes(strategies)
+    with pytest.raises(BadTable, match=r"are of different measurements; .*ante know mine"):
         winning_in(tmp_path)
 
 

@@ -5,15 +5,15 @@ has returned, its rows survive the end of the process.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
-from urllib.parse import urlsplit
 
 from ante.errors import BalatroError, shown
 from ante.files import check_regular
 from ante.knowledge.schema import bolt_ddl, ladybug_ddl
+from ante.messages import described, has_address
 
 Rows = Sequence[Mapping[str, Any]]
 BOLT = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
@@ -58,6 +58,7 @@ class Ladybug:
     def __init__(self, file: Path | None, read_only: bool = False) -> None:
         import ladybug
 
+        self._name = file or "the graph in memory"
         if file is not None and file.exists():
             check_regular(file)
             if file.stat().st_size > LARGEST:
@@ -80,29 +81,36 @@ class Ladybug:
                 raise StoreBusy(f"another process writes to {file}: wait until it has ended") from None
             raise StoreUnavailable(f"cannot open {file}: {error}") from None
 
+    def _execute(self, statement: str, parameters: dict[str, Any] | None = None) -> Any:
+        """Execute a statement. Raises StoreUnavailable."""
+        try:
+            return self._connection.execute(statement, parameters)
+        except RuntimeError as error:
+            raise StoreUnavailable(f"{self._name} cannot be used: {error}") from error
+
     def read(self, statement: str, **parameters: Any) -> list[dict[str, Any]]:
         """Return the rows of a query."""
-        result = self._connection.execute(statement, parameters)
+        result = self._execute(statement, parameters)
         names = result.get_column_names()
         return [dict(zip(names, row, strict=True)) for row in result.get_all()]
 
     def write(self, work: Iterable[tuple[str, Rows]]) -> None:
         """Execute statements in one transaction."""
-        self._connection.execute("BEGIN TRANSACTION")
+        self._execute("BEGIN TRANSACTION")
         try:
             for statement, rows in work:
                 if rows:
-                    self._connection.execute(statement, {"rows": [dict(row) for row in rows]})
+                    self._execute(statement, {"rows": [dict(row) for row in rows]})
         except BaseException:
-            with suppress(RuntimeError):  # a failed statement has already ended the transaction
-                self._connection.execute("ROLLBACK")
+            with suppress(StoreUnavailable):  # a failed statement has already ended the transaction
+                self._execute("ROLLBACK")
             raise
-        self._connection.execute("COMMIT")
+        self._execute("COMMIT")
 
     def create(self) -> None:
         """Create the tables."""
         for statement in ladybug_ddl():
-            self._connection.execute(statement)
+            self._execute(statement)
 
     def close(self) -> None:
         """Close the file."""
@@ -117,8 +125,8 @@ class Bolt:
         import neo4j
         from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
-        self._errors = (DriverError, Neo4jError)
-        self._database = database
+        self._errors = (DriverError, Neo4jError, OSError)
+        self._url, self._database = url, database
         self._driver = neo4j.GraphDatabase.driver(
             url,
             auth=(user, password) if user else None,
@@ -129,16 +137,23 @@ class Bolt:
             self._driver.verify_connectivity()
         except AuthError:
             self._driver.close()
-            raise StoreUnavailable(
-                f"{_place(url)} rejects the user: set KNOWLEDGE_USER and KNOWLEDGE_PASSWORD"
-            ) from None
-        except (*self._errors, OSError) as error:
+            raise StoreUnavailable(f"{url} rejects the user: set KNOWLEDGE_USER and KNOWLEDGE_PASSWORD") from None
+        except self._errors as error:
             self._driver.close()
-            raise StoreUnavailable(f"cannot reach {_place(url)}: {str(error).splitlines()[0]}") from None
+            raise StoreUnavailable(f"cannot reach {url}: {described(error)}") from None
+
+    @contextmanager
+    def _session(self) -> Iterator[Any]:
+        """Open a session. Raises StoreUnavailable for errors in it."""
+        try:
+            with self._driver.session(database=self._database) as session:
+                yield session
+        except self._errors as error:
+            raise StoreUnavailable(f"{self._url} cannot be used: {described(error)}") from error
 
     def read(self, statement: str, **parameters: Any) -> list[dict[str, Any]]:
         """Return the rows of a query."""
-        with self._driver.session(database=self._database) as session:
+        with self._session() as session:
             found: list[dict[str, Any]] = session.execute_read(lambda tx: tx.run(statement, parameters).data())
             return found
 
@@ -150,24 +165,18 @@ class Bolt:
             for statement, rows in held:
                 tx.run(statement, rows=rows).consume()
 
-        with self._driver.session(database=self._database) as session:
+        with self._session() as session:
             session.execute_write(run)
 
     def create(self) -> None:
         """Create the constraints."""
-        with self._driver.session(database=self._database) as session:
+        with self._session() as session:
             for statement in bolt_ddl():
                 session.run(statement).consume()
 
     def close(self) -> None:
         """Close the connections."""
         self._driver.close()
-
-
-def _place(url: str) -> str:
-    """Return the server of a URL, without user and password."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.hostname}:{parts.port or 7687}"
 
 
 def is_bolt(store: str) -> bool:
@@ -180,7 +189,7 @@ def check_store(store: str) -> str:
     scheme, separator, rest = store.partition("://")
     if separator and scheme not in BOLT:
         raise BadStore(f"{shown(scheme)}:// is no graph: use a file, or a URL of {', '.join(BOLT)}")
-    if separator and not SERVER.fullmatch(rest):
+    if separator and not (SERVER.fullmatch(rest) and has_address(store)):
         raise BadStore(
             f"{scheme}://... is no Bolt server: use {scheme}://HOST:PORT, with credentials in KNOWLEDGE_USER and "
             "KNOWLEDGE_PASSWORD"
@@ -193,11 +202,7 @@ def check_store(store: str) -> str:
 def open_backend(
     store: str, read_only: bool = False, user: str = "", password: str = "", database: str | None = None
 ) -> Backend:
-    """Open the graph in a file or on a Bolt server. Raises StoreUnavailable, StoreBusy."""
-    if is_bolt(store):
-        return Bolt(store, user, password, database)
+    """Open the graph in a file or on a Bolt server. Raises BadStore, StoreUnavailable, StoreBusy."""
     if "://" in store:
-        raise StoreUnavailable(
-            f"{store.partition('://')[0]}:// is not supported: use a file, or a URL of {', '.join(BOLT)}"
-        )
+        return Bolt(check_store(store), user, password, database)
     return Ladybug(Path(store), read_only)

@@ -13,7 +13,7 @@ from typing import Any
 from ante.engine.core.compile_cache import base_folder, neighbours_hash, source_hash
 from ante.errors import BalatroError
 from ante.files import whole
-from ante.knowledge.backends import Backend, Ladybug, Rows, StoreUnavailable, is_bolt, open_backend
+from ante.knowledge.backends import Backend, Ladybug, Rows, StoreUnavailable, open_backend
 from ante.knowledge.content import catalogue, edges, of_winning
 from ante.knowledge.measuring.table import MOST_ROWS, BadTable, Table, fingerprint, read_parquet, read_table
 from ante.knowledge.schema import COUNTED, EDGES, META, NODES, STRATEGY, VERSION, Edge, Node
@@ -50,10 +50,8 @@ class Knowledge:
         """Raise OtherSchema unless the graph has this version."""
         try:
             found = self.version
-        except Exception as error:  # each backend has its own class for an unknown table
-            raise OtherSchema(
-                f"the store has no knowledge graph ({str(error).splitlines()[0]}): use ante know load"
-            ) from None
+        except StoreUnavailable as error:  # for example for an unknown table
+            raise OtherSchema(f"the store has no knowledge graph: write it with ante know load ({error})") from None
         if not found:
             raise OtherSchema("the store has no knowledge graph: write it with ante know load")
         if found != str(VERSION):
@@ -168,24 +166,28 @@ def default_file(table: Table, winning: Winning) -> Path:
 
 
 def open_default() -> Knowledge:
-    """Return the graph of the package's tables; the first call writes it to the cache, or to memory if that fails."""
+    """Return the graph of the package's tables.
+
+    If the cache does not have it, or only a damaged one, it is written there, or to memory if that fails.
+    """
     table, winning = read_table(), read_winning()
     file = default_file(table, winning)
-    if not file.exists():
-        aside = file.with_name(f".{os.getpid()}.{file.name}")
-        try:
-            with Knowledge(Ladybug(aside), empty=True) as made:
-                made.load(table, winning)
-            aside.replace(file)
-        except (OSError, StoreUnavailable):
-            memory = Knowledge(Ladybug(None), empty=True)
-            memory.load(table, winning)
-            return memory
-        finally:
-            for left in file.parent.glob(f"{aside.name}*") if file.parent.is_dir() else ():
-                with suppress(OSError):
-                    left.unlink()
-    return Knowledge(Ladybug(file, read_only=True))
+    with suppress(StoreUnavailable, OtherSchema):
+        return open_knowledge(str(file))
+    aside = file.with_name(f".{os.getpid()}.{file.name}")
+    try:
+        with open_knowledge(str(aside), write=True) as made:
+            made.load(table, winning)
+        aside.replace(file)
+        return open_knowledge(str(file))
+    except (OSError, StoreUnavailable):
+        memory = Knowledge(Ladybug(None), empty=True)
+        memory.load(table, winning)
+        return memory
+    finally:
+        for left in file.parent.glob(f"{aside.name}*") if file.parent.is_dir() else ():
+            with suppress(OSError):
+                left.unlink()
 
 
 def open_knowledge(
@@ -201,6 +203,7 @@ def open_knowledge(
         database: Database of a Bolt server, by default the server's.
 
     Raises:
+        BadStore: This is neither a file nor the URL of a Bolt server.
         StoreUnavailable: The graph cannot be opened or reached.
         StoreBusy: Another process writes to the file.
         OtherSchema: The graph has another version.
@@ -209,12 +212,12 @@ def open_knowledge(
         if write:
             raise StoreUnavailable("the default store is read-only: name a file or a Bolt URL with --store")
         return open_default()
-    return Knowledge(
-        open_backend(
-            store, read_only=not write and not is_bolt(store), user=user, password=password, database=database
-        ),
-        write,
-    )
+    backend = open_backend(store, read_only=not write, user=user, password=password, database=database)
+    try:
+        return Knowledge(backend, write)
+    except BaseException:
+        backend.close()
+        raise
 
 
 def open_as(store: str, environment: Mapping[str, str], write: bool = False) -> Knowledge:

@@ -55,18 +55,25 @@ def show_pairs(rows: Sequence[dict[str, Any]], as_json: bool) -> None:
     show(list(rows), heads, cells, as_json)
 
 
-def show_effects(title: str, rows: Sequence[dict[str, Any]], most: int) -> None:
-    """Print effects with other items, the largest and the smallest; rows are sorted."""
+def show_effects(title: str, rows: Sequence[dict[str, Any]], most: int) -> bool:
+    """Print significant effects with other items, the largest and the smallest, and return whether there are any.
+
+    Rows are sorted.
+    """
     from rich.table import Table
 
-    shown = [row for row in rows if row["q"] <= 0.05 and abs(row["effect"]) >= 0.01]
+    from ante.knowledge.measuring.table import RATE, SMALLEST
+
+    shown = [row for row in rows if row["q"] <= RATE and abs(row["effect"]) >= SMALLEST]
     if len(shown) > most:
-        shown = [*shown[: most - most // 2], *shown[-(most // 2) :]]
+        smallest = most // 2
+        shown = [*shown[: most - smallest], *shown[len(shown) - smallest :]]
     if shown:
         table = Table(title, "gain (95 %)", "positions")
         for row in shown:
             table.add_row(row["name"], between(row), f"{row['n']}")
         paper().print(table)
+    return bool(shown)
 
 
 @dataclass(frozen=True)
@@ -113,7 +120,8 @@ class KnowJoker:
         console.print(f"[bold]{found['name']}[/bold] ({found['rarity']}, ${found['cost']}): {found['text']}")
         console.print(f"[dim]{', '.join(found['traits'])}[/dim]")
         if found["scores"]:
-            console.print(f"alone it multiplies the score of the best play by {10 ** found['gain']:.2f} on average")
+            if found["gain"] is not None:
+                console.print(f"alone it multiplies the score of the best play by {10 ** found['gain']:.2f} on average")
         else:
             console.print(f"{found['name']} {NO_SCORE}.")
         if found["seen"]:
@@ -222,11 +230,11 @@ class KnowHand:
     name: Positional[Annotated[str, arg(metavar="HAND")]]
     """Name of the poker hand."""
     most: Count = 20
-    """Maximum number of rows."""
+    """Maximum number of rows of the table: half of them the largest effects, half the smallest."""
     store: str = "default"
     """Graph: the tables of this version, a file, or a Bolt URL."""
     json: bool = False
-    """Print a JSON list."""
+    """Print a JSON list of all measured jokers, also of effects that are not significant."""
 
     def run(self) -> int:
         """Print the jokers. Raises UnknownName, StoreUnavailable."""
@@ -247,11 +255,11 @@ class KnowBoss:
     name: Positional[Annotated[str, arg(metavar="BOSS")]]
     """Name or key of the boss."""
     most: Count = 20
-    """Maximum number of rows."""
+    """Maximum number of rows of the table: half of them the largest effects, half the smallest."""
     store: str = "default"
     """Graph: the tables of this version, a file, or a Bolt URL."""
     json: bool = False
-    """Print a JSON list."""
+    """Print a JSON list of all measured jokers, also of effects that are not significant."""
 
     def run(self) -> int:
         """Print the jokers. Raises UnknownName, StoreUnavailable."""
@@ -271,11 +279,11 @@ class KnowDeck:
     name: Positional[Annotated[str, arg(metavar="DECK")]]
     """Name or key of the deck."""
     most: Count = 20
-    """Maximum number of rows."""
+    """Maximum number of rows of the table: half of them the largest effects, half the smallest."""
     store: str = "default"
     """Graph: the tables of this version, a file, or a Bolt URL."""
     json: bool = False
-    """Print a JSON list."""
+    """Print a JSON list of all measured jokers, also of effects that are not significant."""
 
     def run(self) -> int:
         """Print the jokers. Raises UnknownName, StoreUnavailable."""
@@ -371,8 +379,8 @@ def show_with(kind: str, edge: str, label: str, name: str, most: int, store: str
         return 0
     if not rows:
         print(f"{names_of(kind)[key]}: not measured")
-        return 0
-    show_effects(f"joker, {names_of(kind)[key]}", rows, most)
+    elif not show_effects(f"joker, {names_of(kind)[key]}", rows, most):
+        print(f"{names_of(kind)[key]}: no significant effect on the gain of a joker")
     return 0
 
 

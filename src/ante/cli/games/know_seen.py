@@ -90,7 +90,7 @@ class KnowSeen:
 
         key = key_of("joker", self.name) if self.name is not None else None
         with opened(self.store) as graph:
-            rows = queries.seen(graph.backend, self.most, key) if key or not self.pairs else []
+            rows = [] if self.pairs else queries.seen(graph.backend, self.most, key)
             rows += queries.seen_pairs(graph.backend, self.most, key) if key or self.pairs else []
         if not rows and not self.json:
             print(NONE_SEEN)

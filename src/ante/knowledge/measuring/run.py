@@ -125,27 +125,38 @@ class Bench:
 
 
 def repeat(
-    key: str, file: Path, order: NDArray[np.int64], which: int, step: Callable[[int, Sums], None], bar: Bar, about: str
+    key: str, file: Path, order: NDArray[np.int64], step: Callable[[int, Sums], None], bar: Bar, about: str
 ) -> Sums:
     """Return the sums over the positions in `order`, continued from the file. Raises OtherMeasurement."""
     sums = Sums.read(file, key)
     with bar(len(order), about) as advance:
-        advance(int(sums.done[which]))
-        while (k := int(sums.done[which])) < len(order):
+        advance(int(sums.done))
+        while (k := int(sums.done)) < len(order):
             part, begun = order[k : k + SAVED_EVERY], time.process_time()
             for i in part:
                 step(int(i), sums)
                 advance(1)
-            sums.done[which] += len(part)
+            sums.done += len(part)
             sums.seconds += time.process_time() - begun
             sums.write(file, key)
     return sums
 
 
-def positions_of(player: Chooser, seeds: Sequence[str], each: int, deck: str, work: Path, bar: Bar) -> Positions:
-    """Return the positions of a deck, from the work folder if they are already there. Raises TooFewPositions."""
+def spread(n: int, most: int) -> NDArray[np.int64]:
+    """Return at most `most` different indices of n positions, evenly spread."""
+    return np.linspace(0, n - 1, min(n, most)).astype(np.int64)
+
+
+def positions_of(
+    player: Chooser, seeds: Sequence[str], each: int, deck: str, origin: Any, work: Path, bar: Bar
+) -> Positions:
+    """Return the positions of a deck, from the work folder if they are already there. Raises TooFewPositions.
+
+    origin  identifies the player: a policy that was trained again, or another checkpoint, has the same name
+    """
     seeds_digest = hashlib.sha256("\n".join(seeds).encode()).hexdigest()
-    name = hashlib.sha256(repr((player.name, seeds_digest, each, deck, source_hash("lookahead"))).encode()).hexdigest()
+    parts = (origin, player.name, seeds_digest, each, deck, source_hash("lookahead"))
+    name = hashlib.sha256(repr(parts).encode()).hexdigest()
     file = work / f"positions-{deck}-{name[:16]}.npz"
     if not file.exists():
         with bar(each * len(ANTES), f"positions, {deck}") as advance:
@@ -169,19 +180,22 @@ def measure(player: Chooser, seeds: Sequence[str], plan: Plan, about: dict[str, 
         OtherMeasurement: The work folder has a measurement of other positions.
     """
     work.mkdir(parents=True, exist_ok=True)
-    positions = positions_of(player, seeds, plan.each, "b_red", work, bar)
-    bench, key = Bench(positions), key_of(positions)
-    file, n = work / f"sums-{positions.digest[:16]}.npz", len(positions.states)
-    repeat(key, file, np.arange(n), 0, bench.pairs, bar, "pairs, positions")
-    spread = np.linspace(0, n - 1, plan.with_bosses).astype(np.int64)
-    sums = repeat(key, file, spread, 1, bench.bosses, bar, "bosses, positions")
+    positions = positions_of(player, seeds, plan.each, "b_red", about, work, bar)
+    bench, key, n = Bench(positions), key_of(positions), len(positions.states)
+    file = work / f"sums-{positions.digest[:16]}.npz"
+    sums = repeat(key, file, np.arange(n), bench.pairs, bar, "pairs, positions")
+    with_bosses = spread(n, plan.with_bosses)
+    file = work / f"bosses-{len(with_bosses)}-{positions.digest[:16]}.npz"
+    under = repeat(key, file, with_bosses, bench.bosses, bar, "bosses, positions")
+    sums.bosses = under.bosses
+    sums.seconds += under.seconds
     decks = {}
     for deck in DECKS:
-        there = positions_of(player, seeds, plan.on_decks, deck, work, bar)
+        there = positions_of(player, seeds, plan.on_decks, deck, about, work, bar)
         key = key_of(there)
         file = work / f"sums-{there.digest[:16]}.npz"
-        decks[deck] = repeat(key, file, np.arange(len(there.states)), 0, Bench(there).alone, bar, f"{deck}, positions")
-    missed = np.array([each for i in np.linspace(0, n - 1, plan.audited).astype(int) for each in bench.shortfall(i)])
+        decks[deck] = repeat(key, file, np.arange(len(there.states)), Bench(there).alone, bar, f"{deck}, positions")
+    missed = np.array([each for i in spread(n, plan.audited) for each in bench.shortfall(int(i))])
     return table_of(
         sums,
         decks,
@@ -195,7 +209,7 @@ def measure(player: Chooser, seeds: Sequence[str], plan: Plan, about: dict[str, 
             "antes": list(ANTES),
             "positions": [int(x) for x in sums.n],
             "positions_sha256": positions.digest,
-            "bosses": {"positions": plan.with_bosses},
+            "bosses": {"positions": len(with_bosses)},
             "decks": {deck: int(there.n.sum()) for deck, there in decks.items()},
             "typical": {str(ante): typical_of(positions, at) for at, ante in enumerate(ANTES)},
             "false_discovery_rate": RATE,

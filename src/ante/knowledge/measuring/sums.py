@@ -38,7 +38,7 @@ class Sums:
     alone     gain of each joker alone
     hands     gain of each joker, of the best play of each poker hand, with the number of positions that have one
     bosses    gain under a boss minus that without, likewise
-    done      positions measured so far: all of them, and those under bosses
+    done      positions measured so far
     seconds   processor time of the measurement
     """
 
@@ -49,7 +49,7 @@ class Sums:
     alone: NDArray[np.float64] = field(default_factory=_zeros(MOMENTS, len(ANTES), N_MEASURES, N_JOKERS))
     hands: NDArray[np.float64] = field(default_factory=_zeros(1 + MOMENTS, N_HANDS, N_JOKERS))
     bosses: NDArray[np.float64] = field(default_factory=_zeros(1 + MOMENTS, len(Blind), N_JOKERS))
-    done: NDArray[np.float64] = field(default_factory=_zeros(2))
+    done: NDArray[np.float64] = field(default_factory=_zeros())
     seconds: NDArray[np.float64] = field(default_factory=_zeros())
 
     def add(self, ante: int, w: np.record) -> NDArray[np.float64]:
@@ -107,6 +107,6 @@ class Sums:
         if str(stored["key"]) != key:
             raise OtherMeasurement(f"{file} is of other positions or another engine: {WAY_OUT}")
         found = cls(**{name: stored[name].astype(np.float64) for name in names})
-        if not ((found.done >= 0) & np.isfinite(found.done)).all():
+        if not 0 <= found.done < np.inf:
             raise Unreadable(f"cannot read {file}: its number of positions is {shown(found.done)}; {WAY_OUT}")
         return found

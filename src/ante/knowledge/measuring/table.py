@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ante.catalog.blinds import BLINDS
+from ante.catalog.decks import DECKS
 from ante.catalog.hands import HANDS
 from ante.catalog.jokers import JOKERS
 from ante.errors import BalatroError, shown
@@ -38,6 +39,12 @@ COLUMNS = {
             *(f"ante_{ante}" for ante in ANTES)),
     EFFECTS: ("joker", "kind", "target", "n", "effect", "half", "q"),
 }  # fmt: skip
+TARGETS = {  # kinds of effects with what they can be measured
+    ("alone", ""),
+    *(("hand", row.name) for row in HANDS),
+    *(("boss", row.key) for row in BLINDS[3:]),
+    *(("deck", row.key) for row in DECKS),
+}
 
 
 class BadTable(BalatroError, ValueError):
@@ -85,7 +92,7 @@ def table_in(folder: Path) -> Table:
     """Return the tables of a folder. Raises BadTable, Unreadable."""
     try:
         pairs, effects = (read_parquet(folder / name, schema_of(columns)) for name, columns in COLUMNS.items())
-        about = origin_in(pairs, folder / PAIRS)
+        about = common_origin({PAIRS: pairs, EFFECTS: effects}, folder)
     except (Unreadable, BadTable) as error:
         raise BadTable(f"{error}; write the tables again with ante know measure --out {folder}") from None
     table = Table(columns_of(pairs), columns_of(effects), about)
@@ -99,16 +106,22 @@ def columns_of(found: Any) -> dict[str, NDArray[Any]]:
 
 
 def check_table(table: Table, folder: Path) -> None:
-    """Raise BadTable for a table without origin, with unknown jokers, or with effects that are not finite."""
+    """Raise BadTable for a table without origin, with unknown items, or with numbers that are not finite."""
     known = {row.key for row in JOKERS[1:]}
-    jokers = {*table.pairs["one"], *table.pairs["other"], *table.effects["joker"]}
-    numbers = (columns[name] for columns in (table.pairs, table.effects) for name in ("effect", "q"))
+    effects = table.effects
+    jokers = {*table.pairs["one"], *table.pairs["other"], *effects["joker"]}
+    targets = {*zip(effects["kind"].tolist(), effects["target"].tolist(), strict=True)}
+    numbers = (column for columns in (table.pairs, effects) for column in columns.values() if column.dtype.kind == "f")
     if not isinstance(table.about, dict) or not table.about:
         why = "do not contain their origin"
     elif jokers - known:
         why = f"have the unknown joker {shown(min(jokers - known))}"
+    elif targets - TARGETS:
+        why = f"have the unknown target {shown(min(targets - TARGETS))}"
+    elif ("alone", "") not in targets:
+        why = "have no gains of jokers alone"
     elif not all(np.isfinite(values).all() for values in numbers):
-        why = "have an effect or a q-value that is not finite"
+        why = "have a number that is not finite"
     else:
         return
     raise BadTable(f"the tables in {folder} {why}: write them again with ante know measure --out {folder}")
@@ -122,10 +135,13 @@ def schema_of(columns: Sequence[str]) -> Any:
     return pa.schema([pa.field(name, kinds.get(name, pa.float32()), nullable=False) for name in columns])
 
 
-def origin_in(table: Any, file: Path) -> Any:
-    """Return the origin in the metadata of a table that was read from the file. Raises Unreadable."""
-    place = f"the origin in {file}"
-    return parse_json(decoded((table.schema.metadata or {}).get(ABOUT, b"{}"), place), place)
+def common_origin(found: dict[str, Any], folder: Path) -> Any:
+    """Return the origin in the metadata of tables that were read from files of a folder. Raises BadTable, Unreadable."""
+    texts = {(table.schema.metadata or {}).get(ABOUT, b"{}") for table in found.values()}
+    if len(texts) > 1:
+        raise BadTable(f"{' and '.join(found)} in {folder} are of different measurements")
+    place = f"the origin in {folder}"
+    return parse_json(decoded(texts.pop(), place), place)
 
 
 def write_parquet(file: Path, table: Any) -> None:
@@ -231,10 +247,11 @@ def effects_of(sums: Sums, decks: dict[str, Sums]) -> dict[str, NDArray[Any]]:
             spread = np.hypot(deck_error[GROWN, joker], error[GROWN, joker])
             rows.append((JOKERS[joker].key, "deck", deck, int(there.n.sum()), difference, spread))
     names, kinds, targets, counts, effects, errors = (np.array(column) for column in zip(*rows, strict=True))
-    kept = (counts >= LEAST_ACTING) & np.isfinite(errors)
+    enough = (counts >= LEAST_ACTING) & np.isfinite(errors)
+    kept = enough | ((kinds == "alone") & np.isfinite(errors))
     q = np.ones(len(rows))
     for kind in np.unique(kinds):
-        family = kept & (kinds == kind)
+        family = enough & (kinds == kind)
         if family.any():
             q[family] = q_values(p_values(effects[family], errors[family]))
     return {

@@ -93,7 +93,7 @@ def frequent(games: Sequence[set[str]], least: int, longest: int) -> Iterator[tu
 
 
 def mine(starts: Starts, least: int = LEAST, longest: int = LONGEST) -> list[Mined]:
-    """Return all frequent sets of at least two items, the most significant first."""
+    """Return all frequent sets of at least two items, the most significant first; none if no game is won."""
     from scipy.stats import hypergeom
 
     won = starts.won
@@ -102,7 +102,7 @@ def mine(starts: Starts, least: int = LEAST, longest: int = LONGEST) -> list[Min
         for items, mask in frequent([items_of(s) for s in starts.states], least, longest)
     }
     sets = [items for items in counts if len(items) > 1]
-    if not sets:
+    if not sets or not won.any():
         return []
     n, wins = np.array([counts[items] for items in sets]).T
     p = np.minimum(1.0, hypergeom.sf(wins - 1, len(won), int(won.sum()), n))

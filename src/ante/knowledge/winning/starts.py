@@ -15,7 +15,7 @@ from ante.engine.core.state import copy_states, new_states, state_t
 from ante.engine.validation import validate_states
 from ante.env.games import Games, Outcome
 from ante.files import Unreadable
-from ante.knowledge.measuring.positions import BATCH, MOST_DECISIONS, WAY_OUT, Chooser
+from ante.knowledge.measuring.positions import BATCH, MOST_DECISIONS, WAY_OUT, Chooser, TooFewPositions
 
 if TYPE_CHECKING:
     from ante.knowledge.measuring.run import Bar
@@ -101,7 +101,9 @@ def starts_of(
 
 
 def kept_starts(player: Chooser, seeds: Sequence[str], origin: Any, work: Path, bar: "Bar", about: str) -> Starts:
-    """Return the games of these seeds, from the work folder if they are already there. Raises Unreadable.
+    """Return the games of these seeds, from the work folder if they are already there.
+
+    Raises TooFewPositions, Unreadable.
 
     origin  identifies the player
     about   label of the progress bar
@@ -111,6 +113,10 @@ def kept_starts(player: Chooser, seeds: Sequence[str], origin: Any, work: Path, 
     if not file.exists():
         with bar(len(seeds), about) as advance:
             found = starts_of(player, seeds, advance=advance)
+        if not len(found.won):
+            raise TooFewPositions(
+                f"{player.name} reached ante {ANTE} in none of {len(seeds)} games: use a stronger player or more games"
+            )
         work.mkdir(parents=True, exist_ok=True)
         found.write(file)
     return Starts.read(file)

@@ -14,7 +14,7 @@ from ante.catalog.hands import by_name
 from ante.catalog.jokers import by_key
 from ante.errors import shown
 from ante.files import Unreadable
-from ante.knowledge.measuring.table import ABOUT, RATE, BadTable, origin_in, read_parquet, write_parquet
+from ante.knowledge.measuring.table import ABOUT, RATE, BadTable, common_origin, read_parquet, write_parquet
 from ante.knowledge.winning.mining import LEVELS, MAIN, Items
 
 STRATEGIES, WIN_PAIRS = "strategies.parquet", "win_pairs.parquet"
@@ -129,7 +129,7 @@ def winning_in(folder: Path) -> Winning:
         found = Winning(
             tuple(Strategy(**row) for row in strategies.to_pylist()),
             tuple(WinPair(**row) for row in pairs.to_pylist()),
-            origin_in(strategies, folder / STRATEGIES),
+            common_origin({STRATEGIES: strategies, WIN_PAIRS: pairs}, folder),
         )
         check(found, folder)
     except (Unreadable, BadTable) as error:

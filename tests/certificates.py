@@ -33,3 +33,13 @@ def certificate(
         key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     )
     return made, key
+
+
+def certificates(folder: Path) -> tuple[dict[str, Path], dict[str, Path]]:
+    """Write an authority, a server and a client of it, and a stranger who signs itself; return certificates and keys."""
+    authority = certificate(folder, "ca")
+    for name in ("server", "client"):
+        certificate(folder, name, authority)
+    certificate(folder, "stranger")
+    files = {name: folder / f"{name}.crt" for name in ("ca", "server", "client", "stranger")}
+    return files, {name: file.with_suffix(".key") for name, file in files.items()}

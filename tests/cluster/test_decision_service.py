@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.certificates import certificate
+from tests.certificates import certificates
 from tests.cluster.conftest import CHART, SMALL
 from tests.cluster.support import Cluster, Journal, eventually
 
@@ -30,12 +30,7 @@ def query(name: str) -> "pb.Query":
 
 
 def test_only_clients_of_the_authority_get_decisions(cluster: Cluster, journal: Journal, tmp_path: Path) -> None:
-    authority = certificate(tmp_path, "ca")
-    for name in ("server", "client"):
-        certificate(tmp_path, name, authority)
-    certificate(tmp_path, "stranger")
-    files = {name: tmp_path / f"{name}.crt" for name in ("ca", "server", "client", "stranger")}
-    keys = {name: file.with_suffix(".key") for name, file in files.items()}
+    files, keys = certificates(tmp_path)
     pair = (f"--cert={files['server']}", f"--key={keys['server']}")
     cluster.kubectl("create", "secret", "tls", "server", *pair)
     cluster.kubectl("create", "secret", "generic", "clients", f"--from-file=ca.crt={files['ca']}")

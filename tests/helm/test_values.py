@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from ante.deploy.chart import ChartValues
+from ante.deploy.placement import DERIVED_KEYS
 from ante.deploy.settings import CHART_ONLY, Settings
 from tests.support.helm import CHART, ChartError, Values, render, render_as_is, render_files
 
@@ -225,6 +226,12 @@ def test_a_value_of_the_wrong_kind_is_refused_by_name(values: Values, words: str
 def test_what_cannot_work_is_refused_in_a_sentence(values: Values, words: str) -> None:
     with pytest.raises(ChartError, match=words):
         render(values)
+
+
+@pytest.mark.parametrize(("kind", "key"), [(kind, key) for kind, keys in DERIVED_KEYS.items() for key in keys])
+def test_the_chart_derives_the_keys_that_the_python_spec_derives(kind: str, key: str) -> None:
+    with pytest.raises(ChartError, match=rf"training\.{kind}\.{key} is derived from the cluster"):
+        render({"training": {kind: {key: "mine"}}})
 
 
 def test_a_limit_of_tokens_is_no_secret() -> None:

@@ -213,7 +213,7 @@ def test_time_of_the_synergies_among_five_jokers(
 def test_a_second_writer_is_refused(tmp_path: Path) -> None:
     with open_knowledge(str(tmp_path / "graph.lbug"), write=True):
         code = (
-            "import sys\nfrom pathlib import Path\nfrom ante.knowledge.backends import Bolt, Ladybug, StoreBusy\n"
+            "import sys\nfrom pathlib import Path\nfrom ante.knowledge.backends import Ladybug, StoreBusy\n"
             "try:\n    Ladybug(Path(sys.argv[1]))\nexcept StoreBusy as error:\n    print(error)\n"
         )
         done = subprocess.run(

@@ -16,11 +16,10 @@ from ante.experiments.running import (
     play_others,
     run_cells,
 )
-from ante.experiments.spec import FILE, SEEDS, Cell, Spec, cells_of, keep_spec, kept_spec
+from ante.experiments.spec import FILE, SEEDS, Cell, Spec, cells_of, keep_spec, kept_spec, url_of
 from ante.files import read_text, write_text
 from ante.stopping import Stops
 from ante.storage.opening import open_store
-from ante.storage.store import under
 
 
 def prepare(spec: Spec, out: Path) -> list[Cell]:
@@ -72,10 +71,10 @@ def upload(spec: Spec, out: Path) -> None:
     """Copy specification, results and report to the comparison's store, if it has one. Raises StorageError."""
     if not spec.store:
         return
-    store = open_store(spec.store)
+    store = open_store(url_of(spec, out))
     for file in (out / name for name in (FILE, SEEDS, PLAYERS, RESULTS, PAGE)):
         if file.is_file():
-            store.put_file(under(out.absolute().name, file.name), file)
+            store.put_file(file.name, file)
 
 
 def redraw(out: Path) -> Results:

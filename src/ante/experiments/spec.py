@@ -10,10 +10,9 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from ante.agents.seed_lists import read_seeds
 from ante.errors import BalatroError
 from ante.files import Unreadable, write_text
-from ante.storage.store import split_url
 from ante.training.presets.lookup import settings_file
 from ante.training.settings.config import BadConfig, TrainConfig, make_config, merge, read_values
-from ante.training.settings.field import Settings
+from ante.training.settings.field import Settings, StoreUrl
 from ante.training.settings.values import has, remove
 from ante.yaml_files import read_yaml
 
@@ -60,7 +59,7 @@ class Spec(Settings):
         None,
         description="File of evaluation seeds, relative to the specification; by default those of the runs' final evaluations.",
     )
-    store: str | None = Field(
+    store: StoreUrl = Field(
         None,
         description="Store of the runs and the report: a folder or s3://bucket/prefix, below which OUT's name is added.",
     )
@@ -88,13 +87,6 @@ class Spec(Settings):
         if both := next((name for name in self.players if name in self.entries), None):
             raise ValueError(f"{both} is an entry and a player: rename the entry, or leave {both} out of players")
         return self
-
-    @field_validator("store")
-    @classmethod
-    def _a_store(cls, store: str | None) -> str | None:
-        if store is not None:
-            split_url(store)
-        return store
 
     @field_validator("seeds")
     @classmethod
@@ -182,7 +174,7 @@ def config_of(spec: Spec, name: str, seed: int, out: Path) -> TrainConfig:
         fixed = next((key for key in OF_THE_SPEC if has(settings, key)), None)
         if fixed:
             raise BadSpec(f"specification, {place}: {fixed} is common to all entries or derived: remove it")
-    store = f"{spec.store.rstrip('/')}/{out.absolute().name}/{name}" if spec.store else None
+    store = f"{url_of(spec, out)}/{name}" if spec.store else None
     own = {"name": f"seed-{seed}", "runs": str(out / name), "seed": seed, "store": store}
     budget = {"steps": spec.steps, "evaluation.games": spec.eval_games}
     try:
@@ -193,6 +185,12 @@ def config_of(spec: Spec, name: str, seed: int, out: Path) -> TrainConfig:
         return make_config(values)
     except BadConfig as error:
         raise BadConfig(f"entry {name}: {error}") from None
+
+
+def url_of(spec: Spec, out: Path) -> str:
+    """Return the URL of a comparison in the store of its specification."""
+    assert spec.store
+    return f"{spec.store.rstrip('/')}/{out.absolute().name}"
 
 
 def keep_spec(spec: Spec, out: Path) -> None:

@@ -18,7 +18,7 @@ from ante.serve.decisions.server import Options, serving
 from ante.serve.decisions.v1 import decisions_pb2 as pb
 from ante.serve.decisions.v1 import decisions_pb2_grpc as pb_grpc
 from ante.serve.tokens import BadAccess
-from tests.certificates import certificate
+from tests.certificates import certificate, certificates
 from tests.serve.decisions.conftest import Running, asked, refusal, running
 
 TOKEN, NEXT_TOKEN = "a-token-of-24-characters", "another-token-of-27-letters"
@@ -51,12 +51,7 @@ def test_calls_need_one_of_the_tokens_and_health_checks_none(rules: StepwiseDeci
 
 
 def test_with_a_client_authority_only_its_clients_are_served(rules: StepwiseDecider, tmp_path: Path) -> None:
-    ca = certificate(tmp_path, "ca")
-    for name in ("server", "client"):
-        certificate(tmp_path, name, ca)
-    certificate(tmp_path, "stranger")
-    files = {name: tmp_path / f"{name}.crt" for name in ("ca", "server", "client", "stranger")}
-    keys = {name: file.with_suffix(".key") for name, file in files.items()}
+    files, keys = certificates(tmp_path)
     access = Access(tls_cert=files["server"], tls_key=keys["server"], client_ca=files["ca"])
 
     def client(name: str | None, server: Running) -> DecisionClient:

@@ -201,18 +201,8 @@ def test_trials_with_runners_and_learners_train_into_a_store_and_continue_on_ano
     shutil.rmtree(tmp_path / "small")
     assert start() == "0 [[512, 1024], [512, 1024]]"
     assert (tmp_path / "small" / "best" / "evaluation.json").exists()
-    words = [
-        sys.executable,
-        "-m",
-        "ante.cli",
-        "artifacts",
-        "get",
-        f"{store}/small/best/checkpoints",
-        "fetched",
-        "--pointer",
-        "best",
-    ]
-    subprocess.run(words, env=environment, cwd=tmp_path, check=True, capture_output=True)
+    words = ("artifacts", "get", f"{store}/small/best/checkpoints", "fetched", "--pointer", "best")
+    subprocess.run([sys.executable, "-m", "ante.cli", *words], env=environment, cwd=tmp_path, check=True)
     found = find_checkpoint(tmp_path / "small/best/checkpoints")[0]
     for name in read_metadata(found)["files"]:
         assert (tmp_path / "fetched" / name).read_bytes() == (found / name).read_bytes()

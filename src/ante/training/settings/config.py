@@ -5,15 +5,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import yaml
-from pydantic import BeforeValidator, SerializeAsAny, TypeAdapter, ValidationError, field_validator, model_validator
+from pydantic import BeforeValidator, SerializeAsAny, TypeAdapter, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 
 from ante.errors import BalatroError, shown
 from ante.files import Unreadable, decoded
-from ante.storage.store import split_url
 from ante.training.presets.lookup import DEFAULT, preset_file, settings_file
 from ante.training.settings.algorithms import ALGORITHMS, AlgoSettings
-from ante.training.settings.field import RunName, Settings, leaves, setting
+from ante.training.settings.field import RunName, Settings, StoreUrl, leaves, setting
 from ante.training.settings.games import GamesSettings
 from ante.training.settings.hints import HintSettings
 from ante.training.settings.kinds import Kinds
@@ -48,7 +47,7 @@ class TrainConfig(Settings):
         first=True,
     )
     runs: str = setting("runs", "Folder of all runs.", "To keep runs on another disk.", min_length=1)
-    store: str | None = setting(
+    store: StoreUrl = setting(
         None,
         "Store for a copy of the run, under its name: a folder or s3://bucket/prefix.",
         "If the machine may be lost, as in a cluster; --resume auto then continues from the store.",
@@ -90,13 +89,6 @@ class TrainConfig(Settings):
     videos: VideoSettings = VideoSettings()
     uploads: UploadSettings = UploadSettings()
     tracking: TrackingSettings = TrackingSettings()
-
-    @field_validator("store")
-    @classmethod
-    def _a_store(cls, store: str | None) -> str | None:
-        if store is not None:
-            split_url(store)
-        return store
 
     @model_validator(mode="after")
     def _fits_together(self) -> "TrainConfig":

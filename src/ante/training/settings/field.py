@@ -9,6 +9,8 @@ from typing import Annotated, Any, NamedTuple, get_args
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic.fields import FieldInfo
 
+from ante.storage.store import split_url
+
 LARGEST = 2**53  # largest range of integers that floats represent exactly
 NAME = re.compile(r"[^\W_][\w.-]{0,99}")
 NAME_BYTES = 200  # file systems allow 255; names of files next to the folder are longer
@@ -63,7 +65,15 @@ def check_run_name(name: str) -> str:
     return name
 
 
+def check_store_url(store: str | None) -> str | None:
+    """Return the URL of a store, or None. Raises BadStore."""
+    if store is not None:
+        split_url(store)
+    return store
+
+
 RunName = Annotated[str, AfterValidator(check_run_name)]
+StoreUrl = Annotated[str | None, AfterValidator(check_store_url)]
 
 
 def setting(

@@ -126,15 +126,14 @@ def conclude(
     write_report(config, reports[0])
     for path in written:
         record.upload(path)
-    publish_run(sweep, config)
+    if sweep.store:
+        publish_run(config, record.storage)
     return SweepResult(sweep, trials, reports)
 
 
-def publish_run(sweep: Sweep, config: TrainConfig) -> None:
-    """Upload the best trial's run to STORE/NAME/best of the sweep's store, if it has one. Raises StorageError."""
-    if not sweep.store:
-        return
-    placed = config.model_copy(update={"store": f"{sweep.store.rstrip('/')}/{sweep.name}"})
+def publish_run(config: TrainConfig, store: str) -> None:
+    """Upload a run that has ended to a store. Raises StorageError."""
+    placed = config.model_copy(update={"store": store})
     with publishing(placed, resume=True, console=Console(stderr=True)) as publisher:
         assert publisher
         publisher.files(last=True)

@@ -6,11 +6,10 @@ from types import NoneType
 from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
-from pydantic import BeforeValidator, Discriminator, Field, Tag, ValidationError, field_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, ValidationError
 from pydantic.fields import FieldInfo
 
 from ante.files import Unreadable
-from ante.storage.store import split_url
 from ante.training.presets.lookup import settings_file
 from ante.training.settings.config import (
     BadConfig,
@@ -21,7 +20,7 @@ from ante.training.settings.config import (
     merge,
     read_values,
 )
-from ante.training.settings.field import RunName, Settings
+from ante.training.settings.field import RunName, Settings, StoreUrl
 from ante.training.sweeps.space import CHOICE, RANGE, Choice, Range, Searched
 from ante.yaml_files import read_yaml
 
@@ -82,7 +81,7 @@ class Sweep(Settings):
 
     name: RunName = Field("sweep", description="Name of the sweep's folder under `runs`.")
     runs: str = Field("runs", description="Folder of all runs.", min_length=1)
-    store: str | None = Field(None, description="Store of the checkpoints and results: a folder or s3://bucket/prefix.")
+    store: StoreUrl = Field(None, description="Store of the checkpoints and results: a folder or s3://bucket/prefix.")
     settings: dict[str, Any] = Field(default_factory=dict, description="Settings that all trials share.")
     search: dict[str, Searched] = Field(description="Searched settings: low, high, log; or choices.")
     method: Method = Field(default_factory=Asha, description="random, asha or pbt, with its parameters.")
@@ -94,13 +93,6 @@ class Sweep(Settings):
         "blinds", description="Mean over the validation games by which trials are compared."
     )
     seed: int = Field(0, ge=0, le=2_000_000, description="Random seed.")
-
-    @field_validator("store")
-    @classmethod
-    def _a_store(cls, store: str | None) -> str | None:
-        if store is not None:
-            split_url(store)
-        return store
 
     @property
     def folder(self) -> Path:

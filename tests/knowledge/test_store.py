@@ -17,7 +17,7 @@ from ante.files import Unreadable
 from ante.knowledge import queries
 from ante.knowledge.backends import Bolt, Ladybug, StoreBusy, StoreUnavailable, open_backend
 from ante.knowledge.measuring.table import Table, is_synergy
-from ante.knowledge.schema import EDGES, NODES, VERSION, bolt_ddl, ladybug_ddl
+from ante.knowledge.schema import EDGES, NODES, VERSION, WORKS_WITH, bolt_ddl, ladybug_ddl
 from ante.knowledge.store import Knowledge, OtherSchema, open_knowledge
 from tests.knowledge.conftest import BoltServer
 from tests.knowledge.made import made_table
@@ -99,6 +99,13 @@ def test_written_twice_it_is_there_once(graph: Knowledge) -> None:
     before = [len(graph.backend.read(kind.match)) for kind in (*NODES, *EDGES)]
     graph.load(TABLE)
     assert [len(graph.backend.read(kind.match)) for kind in (*NODES, *EDGES)] == before
+
+
+def test_a_smaller_table_replaces_that_of_all_pairs(graph: Knowledge) -> None:
+    graph.load(made_table())
+    assert len(graph.backend.read(WORKS_WITH.match)) == 150 * 149 // 2
+    graph.load(TABLE)
+    assert len(graph.backend.read(WORKS_WITH.match)) == 40 * 39 // 2
 
 
 def test_exported_and_imported_it_is_the_same(graph: Knowledge, tmp_path: Path) -> None:

@@ -7,6 +7,9 @@ patterns, no `+=`, no functions of time, no list indices.
 from dataclasses import dataclass
 
 VERSION = 3  # incremented when a stored graph can no longer be read
+# Between MATCH and DELETE of edges: finds all of them first. ArcadeDB otherwise deletes while it matches, and fails on
+# thousands of edges. Ladybug requires SKIP or LIMIT after ORDER BY.
+SORTED = "ORDER BY {} SKIP 0"
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ class Edge:
         """Statement that deletes the edges of `$rows`."""
         return (
             f"UNWIND $rows AS r MATCH (a:{self.start.label} {{{self.start.key}: r.source}})-[x:{self.label}]->"
-            f"(b:{self.end.label} {{{self.end.key}: r.target}}) DELETE x"
+            f"(b:{self.end.label} {{{self.end.key}: r.target}}) WITH x, r.source AS source {SORTED.format('source')} DELETE x"
         )
 
     @property

@@ -6,13 +6,14 @@ from uuid import uuid4
 from ante.knowledge.measuring.table import RATE, read_table
 from ante.knowledge.observing.estimates import LEAST, Estimate, estimates_of, name_of
 from ante.knowledge.observing.runs import read_runs
-from ante.knowledge.schema import SEEN, SEEN_WITH
+from ante.knowledge.schema import SEEN, SEEN_WITH, SORTED
 from ante.knowledge.store import ROWS, Knowledge
 from ante.knowledge.winning.table import read_winning
 
 FORGET = (
     "UNWIND $rows AS r MATCH (s:Seen) WHERE s.stamp <> r.stamp DELETE s",
-    "UNWIND $rows AS r MATCH (:Joker)-[s:SEEN_WITH]->(:Joker) WHERE s.stamp <> r.stamp DELETE s",
+    "UNWIND $rows AS r MATCH (:Joker)-[s:SEEN_WITH]->(:Joker) WHERE s.stamp <> r.stamp "
+    f"WITH s, s.stamp AS stamp {SORTED.format('stamp')} DELETE s",
 )
 
 

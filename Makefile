@@ -3,6 +3,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 PY := .venv/bin/python
 UV_VERSION := 0.9.30
+PIP_AUDIT_VERSION := 2.10.1
 # On a terminal uv shows what it downloads.
 UV_OUTPUT := $(shell test -t 2 || echo --quiet)
 STAMP := .venv/.stamp
@@ -67,7 +68,7 @@ mutants: setup  ## mutate 400 expressions of engine and learning (hours) and lis
 	$(PY) tools/mutate.py numerics --mutants 60 --out runs/mutants/numerics.jsonl
 
 test-hostile: warm  ## every hostile input of tests/hostile: readers, commands, environments, servers, stores
-	$(PY) -m pytest -q -m "not ray and not s3 and not browser and not cluster" tests/hostile
+	$(PY) -m pytest -q -n $(WORKERS) -m "not ray and not s3 and not browser and not cluster" tests/hostile
 
 fuzz-readers: setup  ## fuzz every reader of files with coverage feedback (hours; Linux on x86-64)
 	.venv/bin/uv pip install --quiet --python $(PY) -r requirements/fuzz.txt
@@ -78,6 +79,10 @@ sbom: setup  ## write dist/sbom.json: every pinned package with version, source 
 	.venv/bin/uv pip install --quiet --python build/sbom/bin/python -r requirements/sbom.txt
 	mkdir -p dist
 	build/sbom/bin/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible --of JSON -o dist/sbom.json requirements/all.txt
+
+audit: setup  ## check every pinned package against the advisories of PyPI, with pip-audit; fails on any that is not checked
+	.venv/bin/uvx --quiet --python $(PY) pip-audit@$(PIP_AUDIT_VERSION) --strict --disable-pip --require-hashes \
+	  $(addprefix -r ,$(filter-out %-without.txt %-cpu.txt,$(wildcard requirements/*.txt)))
 
 test-golden: warm  ## hold the engine against files of recorded truth: make test-golden FILES="..."
 	$(PY) -m ante.cli golden check $(FILES)
@@ -165,4 +170,4 @@ release: setup  ## build, sign and publish everything to the registry ANTE_REGIS
 clean:  ## remove what was built
 	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache build dist
 
-.PHONY: help setup sbom fuzz-readers system warm train test test-slow test-nightly cluster-image cluster-test test-bounds test-nojit test-golden test-hostile mutants lint generated types format bench dispatch notebooks docs docs-serve architecture screens protos chart replays lock wheel release clean
+.PHONY: help setup sbom audit fuzz-readers system warm train test test-slow test-nightly cluster-image cluster-test test-bounds test-nojit test-golden test-hostile mutants lint generated types format bench dispatch notebooks docs docs-serve architecture screens protos chart replays lock wheel release clean

@@ -7,13 +7,16 @@ import gymnasium
 import numpy as np
 import pytest
 
+from ante.catalog.jokers import Joker
 from ante.checks import UnknownOption
 from ante.env.registration import NAME, register_environments
 from ante.env.single import IllegalAction, NeedsReset
 from ante.errors import BalatroError, DeckOfChallenge
+from ante.knowledge.embeddings import packaged
 from ante.wrappers import (
     Curriculum,
     FrameStackObservation,
+    JokerVectors,
     LegalAction,
     Lesson,
     NormalizeReward,
@@ -202,3 +205,26 @@ def test_an_incorrect_environment_is_detected() -> None:
     assert "differ" in found["the same seed and actions give the same game"].seen
     with pytest.raises(BalatroError, match="observation='pixel'"):
         check_variant({"observation": "pixel"})
+
+
+def test_jokers_are_seen_with_their_vectors() -> None:
+    rng = np.random.default_rng(2)
+    vectors = rng.normal(size=(150, 3)).astype(np.float32)
+    env: Any = JokerVectors(made(observation="dict"), vectors)
+    seen, _ = env.reset(seed=1, options={"challenge": "omelette"})
+    assert env.observation_space.contains(seen)
+    assert seen["joker_vectors"].shape == (16, 3)
+    assert np.array_equal(seen["joker_vectors"][:5], np.tile(vectors[Joker.EGG - 1], (5, 1)))
+    assert not seen["joker_vectors"][5:].any()
+    with pytest.raises(BalatroError, match="observation='dict'"):
+        JokerVectors(made(), vectors)
+    for wrong in (vectors[:-1], vectors[0], np.full_like(vectors, np.nan), [["a"]], None, [[1], [1, 2]]):
+        with pytest.raises(BalatroError, match="one row for each of 150 jokers"):
+            JokerVectors(made(observation="dict"), wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_an_environment_with_vectors_keeps_its_promises() -> None:
+    vectors = packaged().vectors
+    findings = check_variant({}, lambda env: JokerVectors(env, vectors))
+    assert all(finding.kept for finding in findings), findings

@@ -8,6 +8,7 @@ max_decisions.
 from gymnasium.wrappers import FrameStackObservation, NormalizeReward, TimeLimit, TransformReward
 
 from ante.wrappers.curriculum import Curriculum, Lesson
+from ante.wrappers.joker_vectors import JokerVectors
 from ante.wrappers.legal import LegalAction
 from ante.wrappers.pixels import Pixels
 from ante.wrappers.seeds import SeedSampler
@@ -15,6 +16,7 @@ from ante.wrappers.seeds import SeedSampler
 __all__ = [
     "Curriculum",
     "FrameStackObservation",
+    "JokerVectors",
     "LegalAction",
     "Lesson",
     "NormalizeReward",

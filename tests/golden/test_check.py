@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ante.verification.recorded_truth import BadGolden, check, read_records
+from ante.verification.recorded_truth import BadGolden, check, check_names, read_records
 
 FOLDER = Path(__file__).parent
 
@@ -52,8 +52,23 @@ def test_records_can_be_left_out_by_name(tmp_path: Path) -> None:
 
 
 def test_a_record_with_the_id_0_can_be_left_out(tmp_path: Path) -> None:
-    hand = read_records(FOLDER / "scoring.jsonl.gz")[0] | {"id": 0}
-    assert check(written(tmp_path / "a.gz", [hand]), skip=frozenset({"0"})).left_out == 1
+    first, second = read_records(FOLDER / "scoring.jsonl.gz")[:2]
+    assert check(written(tmp_path / "a.gz", [first | {"id": 0}, second]), skip=frozenset({"0"})).left_out == 1
+
+
+def test_a_file_whose_records_are_all_left_out_is_refused(tmp_path: Path) -> None:
+    hand = read_records(FOLDER / "scoring.jsonl.gz")[0]
+    with pytest.raises(BadGolden, match="all 1 records are left out"):
+        check(written(tmp_path / "a.gz", [hand]), skip=frozenset({hand["id"]}))
+
+
+def test_a_name_of_no_record_is_refused(tmp_path: Path) -> None:
+    first, second = (
+        written(tmp_path / name, [{"id": name, "seed": "AAAAAAAA"}, {"seed": name.upper()}]) for name in ("a", "b")
+    )
+    check_names((first, second), ("a", "B"))
+    with pytest.raises(BadGolden, match="--skip 'AAAAAAAA'"):
+        check_names((first, second), ("a", "AAAAAAAA"))
 
 
 def test_scoring_cards_that_were_not_recorded_are_not_compared(tmp_path: Path) -> None:

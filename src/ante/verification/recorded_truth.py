@@ -1,7 +1,7 @@
 """Comparison of the engine with files of recorded reference data, whose form is detected from their fields."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ante.engine.drivers.survey import survey
-from ante.errors import BalatroError, first_fault
+from ante.errors import BalatroError, first_fault, shown
 from ante.files import Unreadable, parse_json, read_text
 from ante.verification.difference import Difference
 from ante.verification.record_models import GameRecord, HandRecord, Record, SeedRecord
@@ -119,13 +119,22 @@ def name_of(record: dict[str, Any]) -> str:
     return str(record.get("seed", "") if name is None else name)
 
 
+def check_names(files: Iterable[Path], names: Iterable[str]) -> None:
+    """Raise BadGolden if no record of the files has one of these names."""
+    unknown = set(names)
+    for file in files if unknown else ():
+        unknown -= {name_of(record) for record in read_records(file) if isinstance(record, dict)}
+    if unknown:
+        raise BadGolden(f"--skip {shown(min(unknown))}: no record has this id or seed")
+
+
 def check(
     file: Path,
     skip: frozenset[str] = frozenset(),
     begin: Callable[[int], None] = lambda _: None,
     advance: Callable[[], None] = lambda: None,
 ) -> Checked:
-    """Compare every record of a file. Raises BadGolden.
+    """Compare every record of a file. Raises BadGolden, also if all records are left out.
 
     skip     names of records to leave out
     begin    called with the number of records
@@ -148,4 +157,6 @@ def check(
                 different += 1
                 differences += [found] if len(differences) < SHOWN else []
         advance()
+    if not compared:
+        raise BadGolden(f"{file}: all {left_out:,} records are left out, so nothing is compared: leave out fewer")
     return Checked(str(file), form, compared, compared - different, left_out, tuple(differences))

@@ -35,10 +35,11 @@ class Golden:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-        from ante.verification.recorded_truth import check
+        from ante.verification.recorded_truth import check, check_names
 
         if not self.files:
             raise BalatroError("no file was given: ante golden check FILE...")
+        check_names(self.files, self.skip)
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         results = []
         with Progress(*columns, console=Console(stderr=True), transient=True) as bar:

@@ -21,6 +21,7 @@ NEEDED = (
     ("get", "Pod", "portforward"), ("create", "Pod", "portforward"),
 )  # fmt: skip
 READ = (("list", "ResourceQuota", ""), ("get", "LocalQueue", ""), ("list", "LocalQueue", ""))  # by the preflight only
+REJECTED = "KubeRay may be older than 1.6, or a webhook rejects them: that of Kueue before 0.17 needs queue.name"
 OPERATOR = "kuberay-operator"  # part of its Deployment's name in KubeRay's charts
 
 
@@ -154,7 +155,7 @@ def accepted(access: Access, settings: Settings) -> Check:
     except NoKind:
         return bad("objects", "RayJob and RayCluster could not be tested", INSTALL_KUBERAY)
     except Rejected as error:
-        return bad("objects", str(error), "KubeRay may be older than 1.6, or an admission policy rejects them")
+        return bad("objects", str(error), REJECTED)
     return good("objects", "the API server accepts all objects (dry run)")
 
 

@@ -91,7 +91,7 @@ lint: setup  ## ruff, layers, yaml, spelling, prose, generated files
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/lint-imports
-	.venv/bin/yamllint .
+	git ls-files -z '*.yaml' '*.yml' | xargs -0 .venv/bin/yamllint
 	git ls-files -z | xargs -0 .venv/bin/codespell
 	$(PY) tools/prose.py
 	$(MAKE) --no-print-directory generated

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ante.catalog.jokers import JOKERS
 from ante.checks import BadValue
-from ante.env.layout import JOKER, MAX_JOKERS
+from ante.engine.core.state import MAX_JOKERS
+from ante.env.layout import JOKER
 
 
 class JokerVectors(

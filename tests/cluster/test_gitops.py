@@ -1,7 +1,4 @@
-"""The chart applied as GitOps tools do, and the least privilege of a platform; the pods' image is not needed.
-
-CLUSTER_DIAL  an image whose program connects to each host:port of its arguments and prints `open` or `closed` with it
-"""
+"""The chart applied as GitOps tools do, and the least privilege of a platform."""
 
 import json
 import os
@@ -185,11 +182,8 @@ def test_the_job_creates_credentials_with_its_own_account_and_each_reaches_its_p
 
 
 def test_network_policies_let_tenants_in_and_nobody_else(
-    cluster: Cluster, teams: dict[str, str], platform: list[Object], journal: Journal
+    cluster: Cluster, image: str, teams: dict[str, str], platform: list[Object], journal: Journal
 ) -> None:
-    image = os.environ.get("CLUSTER_DIAL")
-    if not image:
-        pytest.skip("CLUSTER_DIAL is not set")
     eventually("object store ready", 120, lambda: cluster.pods("objectstore", True))
     address = cluster.get("service", "ante-objectstore")["spec"]["clusterIP"]
     ray = {"app.kubernetes.io/name": "ante", "app.kubernetes.io/component": "cpu"}
@@ -206,7 +200,7 @@ def test_network_policies_let_tenants_in_and_nobody_else(
         "other-of-platform": (cluster.namespace, {"app": "other"}, address, "closed"),
     }
     for name, (namespace, labels, host, _) in cases.items():
-        pod = dialling(name, labels, image, f"{host}:{9000 if host == address else 443}")
+        pod = dialling(name, labels, image, host, 9000 if host == address else 443)
         run("kubectl", "--namespace", namespace, "apply", "--filename=-", given=yaml.safe_dump(pod))
     found = {name: dialled(Cluster(namespace), name) for name, (namespace, *_) in cases.items()}
     journal.note("dialled the object store", **found)
@@ -218,10 +212,19 @@ def dialled(cluster: Cluster, pod: str) -> str:
     return str(eventually(f"{pod} has dialled", 90, lambda: cluster.kubectl("logs", pod).split())[0])
 
 
-def dialling(name: str, labels: dict[str, str], image: str, target: str) -> Object:
-    """Return a restricted pod that connects to a target."""
+def dialling(name: str, labels: dict[str, str], image: str, host: str, port: int) -> Object:
+    """Return a restricted pod that connects to a port, after the seconds that a network may need to apply policies to a new pod."""
+    code = f"""
+import socket, time
+time.sleep(5)
+try:
+    socket.create_connection(("{host}", {port}), timeout=10)
+    print("open")
+except OSError:
+    print("closed")
+"""
     security = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
-    container = {"name": "dial", "image": image, "args": [target], "securityContext": security}
+    container = {"name": "dial", "image": image, "command": ["python", "-c", code], "securityContext": security}
     user = {"runAsNonRoot": True, "runAsUser": 1000, "seccompProfile": {"type": "RuntimeDefault"}}
     spec = {"restartPolicy": "Never", "securityContext": user, "containers": [container]}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": labels}, "spec": spec}

@@ -140,9 +140,9 @@ def builder() -> str | None:
 
 
 def build_image(name: str, layout: Path, arguments: tuple[str, ...]) -> None:
-    """Build Dockerfile.ray. Raises Failed."""
+    """Build Dockerfile.ray, without cached layers, which would lack Debian's latest security updates. Raises Failed."""
     program = builder()
-    shown(program or "buildah", "build", "--tag", name, "--file", "Dockerfile.ray", *arguments, ".")
+    shown(program or "buildah", "build", "--no-cache", "--tag", name, "--file", "Dockerfile.ray", *arguments, ".")
     if program == "docker":
         archive = layout.with_suffix(".tar")
         run("docker", "save", "--output", archive, name)

@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 
 from ante.cli.platform.cluster_lifecycle import write_to
-from ante.deploy.access import connect
+from ante.deploy.access import NoCluster, NotAllowed, connect
 from ante.deploy.proof import proof_pod, read
 from ante.deploy.settings import make_settings, preset, read_settings
 from ante.deploy.spec import objects
 from ante.training.settings.config import read_config
 from ante.yaml_files import as_yaml
 from tests.deploy.conftest import Ante
-from tests.support.apiserver import Cluster, node
+from tests.support.apiserver import TOKEN, Cluster, node
 from tests.support.manifests import read_all
 
 SECRET = {"kind": "Secret", "metadata": {"name": "ante-s3", "namespace": "default"},
@@ -541,6 +541,35 @@ def test_an_api_that_does_not_answer_is_named(
     assert code == 2
     assert "no response from http://127.0.0.1:9" in error
     assert error.count("\n") == 1
+
+
+def test_a_login_replaces_that_of_the_kubeconfig(kubernetes: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The token is read from the environment, as in a notebook of a workbench."""
+    login = {"method": "openshift", "k8s_api_host": connect().host}
+    kubernetes.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}})
+    monkeypatch.setattr("kubernetes.config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION", "/nowhere")
+    monkeypatch.setenv("AUTHKIT_TOKEN", TOKEN)
+    access = connect(namespace="team", login=login)
+    assert access.namespace == "team"
+    assert access.get("Namespace", "team")["metadata"]["name"] == "team"
+    monkeypatch.setenv("AUTHKIT_TOKEN", "of-someone-else")
+    with pytest.raises(NotAllowed, match="log in again"):
+        connect(namespace="team", login=login).get("Namespace", "team")
+
+
+@pytest.mark.parametrize(
+    ("login", "namespace", "words"),
+    [
+        ({}, "team", "the login failed: Authentication method must be specified"),
+        ({"method": "oauth"}, "team", "the login failed: Invalid authentication method: oauth"),
+        ({"way": "oidc"}, "team", "the login failed: .*'way'"),
+        ({"method": "openshift"}, "team", "the login failed: Authentication method 'openshift' is not available"),
+        ({"method": "openshift", "k8s_api_host": "http://127.0.0.1:9", "token": "t"}, None, "name the namespace"),
+    ],
+)
+def test_a_login_that_is_incomplete_is_an_error(login: dict[str, str], namespace: str | None, words: str) -> None:
+    with pytest.raises(NoCluster, match=words):
+        connect(namespace=namespace, login=login)
 
 
 class Jobs(BaseHTTPRequestHandler):

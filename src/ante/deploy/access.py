@@ -3,8 +3,9 @@
 import json
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import urllib3
@@ -15,6 +16,7 @@ from ante.errors import BalatroError
 
 Object = dict[str, Any]
 
+OWN_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 MANAGER = "ante"  # field manager of server-side apply
 TIMEOUT = (5.0, 30.0)  # seconds to connect, and to read
 SILENCE_SECONDS = 300.0  # of a followed log, after which the connection counts as lost
@@ -244,8 +246,13 @@ class Access:
         return True
 
 
-def connect(context: str | None = None, namespace: str | None = None) -> Access:
-    """Connect to the cluster that kubectl uses, or to the one that this pod runs in. Raises NoCluster."""
+def connect(context: str | None = None, namespace: str | None = None, login: Mapping[str, Any] | None = None) -> Access:
+    """Connect to the cluster that kubectl uses, or to the one that this pod runs in. Raises NoCluster.
+
+    login  connects with these arguments of kube_authkit.AuthConfig instead; a token is read from AUTHKIT_TOKEN
+    """
+    if login is not None:
+        return Access(without_retries(logged_in(login)), namespace or own_namespace())
     try:
         api_client = config.new_client_from_config(context=context)
         chosen = context_named(context)
@@ -270,10 +277,22 @@ def context_named(context: str | None) -> Object:
     return found
 
 
+def logged_in(login: Mapping[str, Any]) -> client.ApiClient:
+    """Return a client that kube-authkit authenticated. Raises NoCluster."""
+    from kube_authkit import AuthConfig, AuthenticationError, get_k8s_client
+
+    try:
+        return get_k8s_client(config=AuthConfig(**login))
+    except (AuthenticationError, TypeError) as error:
+        raise NoCluster(f"the login failed: {' '.join(str(error).split())}") from None
+
+
 def own_namespace() -> str:
-    """Return the namespace of the pod that this process runs in."""
-    with open("/var/run/secrets/kubernetes.io/serviceaccount/namespace") as stream:
-        return stream.read().strip()
+    """Return the namespace of the pod that this process runs in. Raises NoCluster."""
+    try:
+        return OWN_NAMESPACE.read_text().strip()
+    except FileNotFoundError:
+        raise NoCluster("this process does not run in a pod: name the namespace") from None
 
 
 def without_retries(api_client: client.ApiClient) -> client.ApiClient:

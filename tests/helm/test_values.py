@@ -193,6 +193,19 @@ def test_a_value_of_the_wrong_kind_is_refused_by_name(values: Values, words: str
             },
             "the learner would run on spot pods.*set cpuWorkers.spot false",
         ),
+        ({"head": {"cpuRequest": "4500m", "cpus": 4}}, "head.cpuRequest 4500m is more than the limit, head.cpus 4"),
+        (
+            {"gpuWorkers": {"memoryRequest": "9Gi", "memory": "9000Mi"}},
+            "gpuWorkers.memoryRequest 9Gi is more than the limit, gpuWorkers.memory 9000Mi",
+        ),
+        (
+            {"autoscaling": {"enabled": True}, "gpuWorkers": {"minReplicas": 3, "maxReplicas": 2, "replicas": 2}},
+            "gpuWorkers.replicas 2 is not between minReplicas 3 and maxReplicas 2",
+        ),
+        (
+            {"autoscaling": {"enabled": True}, "gpuWorkers": {"maxReplicas": 2, "replicas": 3}},
+            "gpuWorkers.replicas 3 is not between minReplicas 0 and maxReplicas 2",
+        ),
         ({"queue": {"priorityClass": "high"}}, "queue.priorityClass needs queue.name"),
         ({"env": {"WANDB_API_KEY": "x"}}, "env.WANDB_API_KEY looks like a secret"),
         ({"env": {"my_token": "x"}}, "env.my_token looks like a secret"),

@@ -9,12 +9,17 @@
 {{- fail (printf "extraWorkers.%s: choose another name of at most 15 letters, digits and dashes" .) -}}
 {{- end -}}
 {{- end -}}
+{{- include "ante.checks.pod" (dict "block" "head" "pod" .Values.head) -}}
 {{- $pods := 0 -}}
 {{- $runners := 0 -}}
 {{- range fromJsonArray (include "ante.ray.groups" .) -}}
 {{- $one := dict "root" $ "group" . -}}
 {{- $group := fromJson (include "ante.ray.group" $one) -}}
 {{- $block := include "ante.ray.block" . -}}
+{{- include "ante.checks.pod" (dict "block" $block "pod" $group) -}}
+{{- if and $.Values.autoscaling.enabled (or (gt (int $group.minReplicas) (int $group.replicas)) (gt (int $group.replicas) (int $group.maxReplicas))) -}}
+{{- fail (printf "%s.replicas %d is not between minReplicas %d and maxReplicas %d" $block (int $group.replicas) (int $group.minReplicas) (int $group.maxReplicas)) -}}
+{{- end -}}
 {{- $mine := include "ante.ray.runners" $one | int -}}
 {{- $learners := include "ante.ray.learners" $one | int -}}
 {{- $pods = add $pods (include "ante.ray.pods" $one | int) -}}
@@ -112,4 +117,22 @@
 {{- if and .Values.queue.name .Values.autoscaling.enabled -}}
 {{- fail (printf "queue %s admits a workload as a whole, but autoscaling changes it: disable one" .Values.queue.name) -}}
 {{- end -}}
+{{- end -}}
+
+{{/* Requests of a Ray pod do not exceed its limits. block, pod */}}
+{{- define "ante.checks.pod" -}}
+{{- $limits := dict "cpuRequest" "cpus" "memoryRequest" "memory" -}}
+{{- range $request, $limit := $limits -}}
+{{- $wanted := get $.pod $request -}}
+{{- if and $wanted (gt (include "ante.quantity" $wanted | float64) (include "ante.quantity" (get $.pod $limit) | float64)) -}}
+{{- fail (printf "%s.%s %s is more than the limit, %s.%s %v" $.block $request $wanted $.block $limit (get $.pod $limit)) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* A quantity such as 500m, 2 or 16Gi as a number. */}}
+{{- define "ante.quantity" -}}
+{{- $units := dict "m" 0.001 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "P" 1e15 "Ki" 1024.0 "Mi" 1048576.0 "Gi" 1073741824.0 "Ti" 1099511627776.0 "Pi" 1125899906842624.0 -}}
+{{- $text := toString . -}}
+{{- mulf (float64 (regexFind "^[0-9.]+" $text)) (get $units (regexFind "[A-Za-z]+$" $text) | default 1.0) -}}
 {{- end -}}

@@ -1,10 +1,12 @@
 """Tables and the live view of a training on narrow and wide terminals; progress as lines of text."""
 
 import math
+import time
 from collections.abc import Iterator
 
 import pytest
 from rich.console import Console
+from rich.text import Text
 
 from ante import tables
 from ante.agents.baselines import Baseline
@@ -128,3 +130,10 @@ def test_a_stage_without_news_repeats_itself_in_a_log(
         show_stage("second")
     said += capsys.readouterr().err
     assert said.startswith("first\nfirst: after 0 s\n") and "\nsecond\n" in said
+
+
+def test_a_stage_with_brackets_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    with stages(Console(force_terminal=True, width=100)) as show_stage:
+        show_stage("rendering runs[/old]/first")
+        time.sleep(0.2)
+    assert "runs[/old]/first" in Text.from_ansi(capsys.readouterr().out).plain

@@ -72,7 +72,7 @@ def stages(console: Console) -> Iterator[Callable[[str], None]]:
     """Show what is in progress until the end of the block; yields a function that takes its description."""
     if console.is_terminal:
         with console.status("") as status:
-            yield status.update
+            yield lambda words: status.update(Text(words))
         return
     heartbeat, ended, now = Heartbeat(), threading.Event(), [""]
 

@@ -66,7 +66,7 @@ class Measure:
     """Positions in which the search of plays is compared with all plays."""
     seeds: Count = 6000
     """Maximum number of games."""
-    work: Path = Path("runs/knowledge")
+    work: OutFolder = Path("runs/knowledge")
     """Folder of intermediate results."""
 
     def run(self) -> int:

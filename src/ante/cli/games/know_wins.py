@@ -113,7 +113,7 @@ class Mine:
     """Pairs with the strongest interactions of scores whose win rates are measured."""
     each_pair: Fewest = 128
     """Maximum number of games for each pair."""
-    work: Path = Path("runs/knowledge")
+    work: OutFolder = Path("runs/knowledge")
     """Folder of intermediate results."""
 
     def run(self) -> int:

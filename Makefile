@@ -4,6 +4,7 @@ SHELL := bash
 PY := .venv/bin/python
 UV_VERSION := 0.9.30
 PIP_AUDIT_VERSION := 2.10.1
+GITLEAKS_VERSION := 8.30.1
 # On a terminal uv shows what it downloads.
 UV_OUTPUT := $(shell test -t 2 || echo --quiet)
 STAMP := .venv/.stamp
@@ -83,6 +84,10 @@ sbom: setup  ## write dist/sbom.json: every pinned package with version, source 
 audit: setup  ## check every pinned package against the advisories of PyPI, with pip-audit; fails on any that is not checked
 	.venv/bin/uvx --quiet --python $(PY) pip-audit@$(PIP_AUDIT_VERSION) --strict --disable-pip --require-hashes \
 	  $(addprefix -r ,$(filter-out %-without.txt %-cpu.txt,$(wildcard requirements/*.txt)))
+
+secrets:  ## search the whole history for credentials with gitleaks, which must be on PATH, or Go to run it
+	@command -v gitleaks >/dev/null || command -v go >/dev/null || { echo "install gitleaks (https://github.com/gitleaks/gitleaks) or Go" >&2; exit 1; }
+	$$(command -v gitleaks || echo go run github.com/zricethezav/gitleaks/v8@v$(GITLEAKS_VERSION)) git --no-banner --redact .
 
 test-golden: warm  ## hold the engine against files of recorded truth: make test-golden FILES="..."
 	$(PY) -m ante.cli golden check $(FILES)
@@ -170,4 +175,4 @@ release: setup  ## build, sign and publish everything to the registry ANTE_REGIS
 clean:  ## remove what was built
 	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache build dist
 
-.PHONY: help setup sbom audit fuzz-readers system warm train test test-slow test-nightly cluster-image cluster-test test-bounds test-nojit test-golden test-hostile mutants lint generated types format bench dispatch notebooks docs docs-serve architecture screens protos chart replays lock wheel release clean
+.PHONY: help setup sbom audit secrets fuzz-readers system warm train test test-slow test-nightly cluster-image cluster-test test-bounds test-nojit test-golden test-hostile mutants lint generated types format bench dispatch notebooks docs docs-serve architecture screens protos chart replays lock wheel release clean

@@ -17,7 +17,7 @@ if ! buildah inspect localhost/debian:bookworm >/dev/null 2>&1; then
   [[ -d $store/rootfs/usr/bin ]] || debootstrap --variant=minbase --include=ca-certificates bookworm "$store/rootfs" "$mirror" >"$store/debootstrap.log"
   echo "deb $mirror-security bookworm-security main" >"$store/rootfs/etc/apt/sources.list.d/security.list"
   cp -L /etc/ssl/certs/ca-certificates.crt "$store/rootfs/usr/local/share/ca-certificates/machine.crt"
-  chroot "$store/rootfs" update-ca-certificates >/dev/null 2>&1
+  chroot "$store/rootfs" update-ca-certificates >"$store/certificates.log" 2>&1
   tar -C "$store/rootfs" --exclude=./var/cache/apt --exclude=./var/lib/apt/lists -cf "$store/rootfs.tar" .
   printf 'FROM scratch\nADD rootfs.tar /\n' >"$store/Dockerfile"
   buildah build --isolation chroot -q -t localhost/debian:bookworm -f "$store/Dockerfile" "$store"

@@ -23,14 +23,10 @@ from ante.storage.local import LocalStore
 from ante.storage.store import Stat
 from ante.watch.index import LiveRuns
 from ante.watch.runs import CONFIG, read_run
-from tests.serve.catalogue.conftest import VIDEO, ask, basic, serving, until
+from tests.serve.catalogue.conftest import VIDEO, ask, basic, rows, serving, until
 from tests.watch.test_runs import make
 
 TOKEN = "0123456789abcdef0123"
-
-
-def rows(port: int) -> dict[str, Any]:
-    return {row["name"]: row for row in json.loads(ask(port, "/live.json")[2])["data"]["runs"]}
 
 
 def test_the_runs_of_a_store_are_listed_with_state_results_and_videos(port: int) -> None:

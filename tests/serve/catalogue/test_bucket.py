@@ -32,7 +32,7 @@ def bucket(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Store:
 @pytest.fixture
 def port(bucket: Store, tmp_path: Path) -> Iterator[int]:
     with serving(bucket, tmp_path) as port:
-        until(lambda: rows(port).keys() >= {"one", "two"})
+        until(lambda: rows(port).keys() >= {"one", "two"} and b"finished" in ask(port, "/live.json")[2])
         yield port
 
 

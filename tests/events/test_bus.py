@@ -153,6 +153,31 @@ def test_many_publishers_lose_nothing(url: str) -> None:
     asyncio.run(run())
 
 
+def test_a_cancelled_consumer_ends_although_an_event_arrives_at_that_moment(url: str) -> None:
+    async def consume(subscription: Subscription) -> None:
+        while True:
+            await subscription.done(await subscription.fetch())
+
+    async def run() -> None:
+        bus = await open_bus(url)
+        subscription = await bus.subscribe("reader")
+        for moment in range(200):
+            consuming = asyncio.create_task(consume(subscription))
+            await asyncio.sleep(0)
+            publishing = asyncio.create_task(published(bus, moment))
+            if moment % 2:
+                await publishing
+            for _ in range(moment // 20):
+                await asyncio.sleep(0)
+            consuming.cancel()
+            await asyncio.wait([consuming], timeout=10.0)
+            assert consuming.cancelled()
+            await publishing
+        await bus.close()
+
+    asyncio.run(run())
+
+
 def test_old_events_are_deleted(url: str) -> None:
     async def run() -> None:
         bus, old = await open_bus(url), state(1)

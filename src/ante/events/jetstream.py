@@ -112,6 +112,13 @@ def check_credentials(file: Path) -> None:
         raise BadBus(f"{CREDENTIALS}: the seed in {file} is damaged ({error}): create the file again") from None
 
 
+def check_cancelled() -> None:
+    """Raise CancelledError if this task was cancelled; asyncio.wait_for of Python 3.11 forgets it when a message arrives just then."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
+
+
 def cause(error: BaseException) -> str:
     """Return an error as one line."""
     return " ".join(str(error).split())[:200] or type(error).__name__
@@ -268,6 +275,7 @@ class NatsSubscription:
             return []
         except nats.errors.Error as error:
             raise BadBus(f"the subscription has ended: {cause(error)}") from None
+        check_cancelled()
         return messages
 
     async def _delivery(self, message: Any) -> Delivery | None:

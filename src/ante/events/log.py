@@ -145,7 +145,8 @@ class LogBus:
     async def stored(self, seconds: float) -> None:
         """Wait until this process has stored something, or for this time."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._stored.wait(), seconds)
+            async with asyncio.timeout(seconds):  # wait_for of Python 3.11 forgets a cancellation when the event is set just then
+                await self._stored.wait()
 
     async def advance(self, consumer: str, sequence: int) -> None:
         """Remember what a consumer has acknowledged."""

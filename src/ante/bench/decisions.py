@@ -13,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from ante.agents.releases import policy_folder
+from ante.arrays import as_records
 from ante.bench.engine_speed import Row, row_of
 from ante.engine.core.state import Phase, new_states
 from ante.env.games import Games
@@ -67,8 +68,8 @@ def list_rows(states: np.recarray, observations: np.recarray, repeats: int) -> l
     groups = {phase.name.lower().replace("_", " "): states["phase"] == phase for phase in Phase}
     for name, chosen in {**groups, "all phases": np.ones(len(states), dtype=np.bool_)}.items():
         if chosen.any():
-            some, seen = (each[chosen].view(np.recarray) for each in (states, observations))
-            out = np.zeros(len(some), dtype=candidates_t).view(np.recarray)
+            some, seen = (as_records(each, chosen) for each in (states, observations))
+            out = as_records(np.zeros(len(some), dtype=candidates_t))
             times = clocked(lambda s=some, o=seen, out=out: lister.write_observed(s, o, 1, out), len(some), repeats)  # type: ignore[misc]
             found.append(row_of(f"list of candidates: {name}", times, "us", len(some)))
     return found

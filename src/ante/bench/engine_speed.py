@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ante.arrays import as_records
 from ante.engine.core.rule import rule
 from ante.engine.core.state import Status, new_states
 from ante.engine.drivers.random_play import begin_random_game, random_decision
@@ -312,7 +313,7 @@ def gather_positions(one_chip: int) -> tuple[np.recarray, dict[str, tuple[np.rec
                 found.setdefault(verb, []).append((states[chosen].copy(), actions[chosen].copy()))
     groups = {
         verb: (
-            np.concatenate([s for s, _ in some])[:GROUP].view(np.recarray),
+            as_records(np.concatenate([s for s, _ in some])[:GROUP]),
             np.concatenate([a for _, a in some])[:GROUP],
         )
         for verb, some in found.items()

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ante.arrays import as_records
 from ante.catalog.blinds import Blind
 from ante.catalog.cards import ACE, N_SUITS, TWO, Edition, Enhancement, Seal, Sticker
 from ante.catalog.challenges import Challenge, Modifier
@@ -249,7 +250,7 @@ def validate_states(states: np.ndarray) -> None:
     for name, ranges in NESTED.items():
         for field, (low, high) in ranges.items():
             check_range(plain[name][field], f"{name}.{field}", low, high)
-    for number, s in enumerate(states.view(np.recarray).reshape(-1)):
+    for number, s in enumerate(as_records(states).reshape(-1)):
         if why := inconsistency(s):
             record = f"record {1 + number} is not a valid game" if len(plain) > 1 else "not a valid game"
             raise BadState(f"{record}: {why}")

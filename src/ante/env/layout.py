@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
+from ante.arrays import as_records
 from ante.catalog.blinds import Blind
 from ante.catalog.cards import Edition, Enhancement, Seal, Suit
 from ante.catalog.hands import Hand
@@ -337,7 +338,7 @@ FLAT_LIMIT = 2.0  # all numbers of the flat vector are within -FLAT_LIMIT and FL
 
 def new_observations(n: int) -> np.recarray:
     """Blank observations of n games, shape (n,)."""
-    return np.zeros(n, dtype=observation_t).view(np.recarray)
+    return as_records(np.zeros(n, dtype=observation_t))
 
 
 def dict_space() -> spaces.Dict:

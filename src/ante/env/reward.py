@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ante.arrays import as_records
 from ante.catalog.constants import WIN_ANTE
 from ante.checks import finite
 from ante.engine.core.rule import rule
@@ -169,7 +170,7 @@ before_t = np.dtype([("progress", "f8"), ("potential", "f8"), ("phase", "i4"), (
 
 def new_before(n: int) -> np.recarray:
     """Return zeroed records for n games."""
-    return np.zeros(n, dtype=before_t).view(np.recarray)
+    return as_records(np.zeros(n, dtype=before_t))
 
 
 @rule

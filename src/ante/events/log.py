@@ -145,7 +145,9 @@ class LogBus:
     async def stored(self, seconds: float) -> None:
         """Wait until this process has stored something, or for this time."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):  # wait_for of Python 3.11 forgets a cancellation when the event is set just then
+            async with asyncio.timeout(
+                seconds
+            ):  # Python 3.11's wait_for drops a cancellation at the moment of the event
                 await self._stored.wait()
 
     async def advance(self, consumer: str, sequence: int) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ante.arrays import as_records
 from ante.env.games import Games
 from ante.errors import BalatroError
 from ante.hints.budget import TokenBudget
@@ -65,7 +66,7 @@ class LlmPlayer:
         self._facts = facts_from(settings.knowledge, environment)
         self._rng = np.random.default_rng(seed)
         self._writer, self._runner = CandidateLister(), asyncio.Runner()
-        self._lists = np.zeros(0, dtype=candidates_t).view(np.recarray)
+        self._lists = as_records(np.zeros(0, dtype=candidates_t))
         self._tokens = TokenBudget(self.settings.tokens_per_hour, total=self.settings.tokens_total)
         self._desks: dict[int, Desk] = {}
         self._advisor: Any = None
@@ -73,7 +74,7 @@ class LlmPlayer:
     def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return a macro decision for each game, (n,) int64; -1 for games that have ended. Raises NoAnswer."""
         if len(self._lists) != games.n:
-            self._lists = np.zeros(games.n, dtype=candidates_t).view(np.recarray)
+            self._lists = as_records(np.zeros(games.n, dtype=candidates_t))
         self._writer.write(games, self._lists)
         actions, asked = np.full(games.n, -1, dtype=np.int64), {}
         for i in map(int, np.flatnonzero(playing)):

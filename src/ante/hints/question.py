@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ante.arrays import as_records
 from ante.catalog.cards import EDITIONS, ENHANCEMENTS, RANK_LETTERS, SEALS, SUIT_LETTERS, Enhancement
 from ante.catalog.consumables import CONSUMABLES
 from ante.catalog.decks import DECKS, STAKES
@@ -91,7 +92,7 @@ def games_at(states: np.recarray, reorder: str = "none") -> Games:
 
 def lists_of(games: Games) -> np.recarray:
     """Return the candidates of games at their last observation, (n,) candidates_t."""
-    out = np.zeros(games.n, dtype=candidates_t).view(np.recarray)
+    out = as_records(np.zeros(games.n, dtype=candidates_t))
     CandidateLister().write(games, out)
     return out
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ante.arrays import as_records
 from ante.catalog.consumables import FIRST_PLANET, FIRST_SPECTRAL
 from ante.catalog.hands import Hand
 from ante.catalog.packs import PackKind
@@ -186,12 +187,12 @@ class RulesPlayer:
 
     def __init__(self) -> None:
         self._writer = CandidateLister()
-        self.lists = np.zeros(0, dtype=candidates_t).view(np.recarray)
+        self.lists = as_records(np.zeros(0, dtype=candidates_t))
 
     def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return a macro decision for each game, (n,) int64; -1 for games that have ended."""
         if len(self.lists) != games.n:
-            self.lists = np.zeros(games.n, dtype=candidates_t).view(np.recarray)
+            self.lists = as_records(np.zeros(games.n, dtype=candidates_t))
         self._writer.write(games, self.lists)
         chosen = np.full(games.n, -1, dtype=np.int64)
         for i in np.flatnonzero(playing):

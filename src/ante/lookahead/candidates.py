@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ante.arrays import as_records
 from ante.engine.actions import Verb, can_pay, can_reroll_boss
 from ante.engine.core.arithmetic import log10_of
 from ante.engine.core.rule import rule
@@ -73,10 +74,10 @@ def list_candidates(states: np.recarray, reorder: int = REORDER_JOKERS) -> np.re
         (n,) candidates_t: entry k of `entries` is a candidate for k < n, all other entries are 0. A game that is over
         has none. For repeated calls on the same games, create a `CandidateLister` and write into its output instead.
     """
-    batch = np.atleast_1d(states).view(np.recarray)
+    batch = as_records(np.atleast_1d(states))
     observations = new_observations(len(batch))
     observe_all(batch, observations, reorder)
-    out = np.zeros(len(batch), dtype=candidates_t).view(np.recarray)
+    out = as_records(np.zeros(len(batch), dtype=candidates_t))
     CandidateLister().write_observed(batch, observations, reorder, out)
     return out
 
@@ -86,7 +87,7 @@ class CandidateLister:
 
     def __init__(self) -> None:
         self._copies = new_states(N_COPIES)
-        self._workspace = np.zeros(1, dtype=workspace_t).view(np.recarray)
+        self._workspace = as_records(np.zeros(1, dtype=workspace_t))
 
     def write(self, games: Games, out: np.recarray) -> None:
         """List the candidates of all games from their last observations: out (n,) candidates_t, overwritten."""
@@ -187,6 +188,7 @@ def decisions_of(entries: NDArray[Any], chosen: NDArray[np.int64]) -> NDArray[np
 
 def macro_decisions(entries: NDArray[Any]) -> NDArray[np.int64]:
     """Return the macro decisions of entries of any shape, candidate_t: int64 of that shape, 0 for entries that are 0."""
+    entries = np.asarray(entries)  # SPEED: no recarray
     verb, target = entries["verb"].astype(np.int64), entries["target"].astype(np.int64)
     to = np.where(verb == Verb.MOVE_JOKER, target + 1, 0)
     return verb | (target << 6) | (to << 14) | (entries["cards"].astype(np.int64) << 22)

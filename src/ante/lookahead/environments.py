@@ -24,6 +24,7 @@ from gymnasium import spaces
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from ante.arrays import as_records
 from ante.checks import BadValue, whole_numbers
 from ante.engine.actions import N_VERBS
 from ante.engine.core.rule import rule
@@ -107,7 +108,7 @@ class Shortlists:
 
     def __init__(self, n: int) -> None:
         self._lister = CandidateLister()
-        self.lists = np.zeros(n, dtype=candidates_t).view(np.recarray)
+        self.lists = as_records(np.zeros(n, dtype=candidates_t))
         self.views: dict[str, NDArray[Any]] = {
             "strengths": np.zeros((n, N_STRENGTHS), dtype=np.float32),
             "candidates": np.zeros((n, MAX_CANDIDATES, N_FEATURES), dtype=np.float32),
@@ -122,7 +123,7 @@ class Shortlists:
 
     def write(self, games: Games, which: slice = slice(None)) -> dict[str, NDArray[Any]]:
         """List the candidates of these games and return their observations, which the next call overwrites."""
-        states, observations = (each[which].view(np.recarray) for each in (games.states, games.observations))
+        states, observations = (as_records(each, which) for each in (games.states, games.observations))
         self._lister.write_observed(states, observations, games.reorder, self.lists)
         write_features(self.lists, *self.views.values())
         return {"observations": games.flat[which], **self.views}

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ante.arrays import as_records
 from ante.catalog.blinds import Blind
 from ante.catalog.challenges import Modifier
 from ante.catalog.locks import LOCKS
@@ -71,7 +72,7 @@ race_t = np.dtype(
 
 def new_races(n: int) -> np.recarray:
     """Return the records of n races at their start, (n,)."""
-    races = np.zeros(n, dtype=race_t).view(np.recarray)
+    races = as_records(np.zeros(n, dtype=race_t))
     races.lives = LIVES
     races.winner = NO_SEAT
     return races

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ante.agents.evaluate import GameRecord, Player, evaluate
+from ante.arrays import as_records
 from ante.engine.actions import Verb, to_macro, verb_of
 from ante.engine.core.state import state_t
 from ante.env.games import Games
@@ -41,7 +42,7 @@ class Recording:
         """Return the game as text, with `words` including comments on what happened."""
         if words:
             return write_replay(self.heading, self.actions)
-        return compact(self.heading, self.decisions, np.frombuffer(self.final, dtype=state_t).view(np.recarray)[0])
+        return compact(self.heading, self.decisions, as_records(np.frombuffer(self.final, dtype=state_t))[0])
 
     @property
     def decisions(self) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ante.arrays import as_records
 from ante.engine.core.state import Phase, copy_states, load_state, new_states, save_state, state_t
 from ante.engine.validation import validate_states
 from ante.env.games import Games, observe_games
@@ -138,7 +139,7 @@ def stand(games: Games, which: NDArray[np.int64], states: NDArray[Any]) -> None:
 
     which  (k,) indices; states (k,) state_t, which are copied
     """
-    saved = copy_states(states.view(np.recarray))
+    saved = copy_states(as_records(states))
     games.states.view(np.uint8).reshape(games.n, -1)[which] = saved.view(np.uint8).reshape(len(which), -1)
     games.seeds[which] = [seed_of(s) for s in saved]
     games.steps[which] = 0

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ante.agents.evaluate import Player
+from ante.arrays import as_records
 from ante.env.games import REORDERS, Games
 from ante.env.text import macro_name
 from ante.errors import BalatroError
 from ante.search.beyond import disabling_sales
 from ante.search.budget import Budget
 from ante.search.phases import PHASES, PRIORS, Prior, phases_of
-from ante.search.protocol import Positions, Searchable, as_records
+from ante.search.protocol import Positions, Searchable
 from ante.search.racing import Comparison, raced
 from ante.search.rollouts import Simulator
 from ante.watch.notes import Explained, Note
@@ -138,7 +139,7 @@ class SearchPlayer:
             self._games, self._saved = games, np.zeros(games.n)
         self._saved[games.steps == 0] = 0.0
         self._saved[which] += np.where(
-            self._searched(phases_of(as_records(games.states[which]))), self.allowance(), 0.0
+            self._searched(phases_of(as_records(games.states, which))), self.allowance(), 0.0
         )
 
     def _searched(self, phases: NDArray[np.int64]) -> NDArray[np.bool_]:

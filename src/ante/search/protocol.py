@@ -1,19 +1,15 @@
 """The interface between search and the players that it improves."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ante.arrays import as_records
 from ante.engine.core.state import new_states
 from ante.env.games import Games
 from ante.env.layout import FLAT_SIZE, new_observations
-
-
-def as_records(records: NDArray[Any]) -> Any:
-    """Return structured records with attribute access, a view."""
-    return records.view(np.recarray)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +36,14 @@ class Positions:
     def of(games: Games, which: NDArray[np.int64]) -> "Positions":
         """Return copies of the current positions of games (k,)."""
         return Positions(
-            as_records(games.states[which]), as_records(games.observations[which]), games.flat[which], games.reorder
+            as_records(games.states, which), as_records(games.observations, which), games.flat[which], games.reorder
         )
 
     def first(self, n: int) -> "Positions":
         """Return the first n positions, as views."""
-        return Positions(as_records(self.states[:n]), as_records(self.observations[:n]), self.flat[:n], self.reorder)
+        return Positions(
+            as_records(self.states, slice(n)), as_records(self.observations, slice(n)), self.flat[:n], self.reorder
+        )
 
 
 class Views(NamedTuple):

@@ -12,7 +12,7 @@ from ante.lookahead.records import candidates_t  # noqa: E402
 from ante.training.numerics import torch_ops  # noqa: E402
 from ante.training.numerics.precision import precision  # noqa: E402
 from ante.training.policies.shortlist import ListedRows, ShortlistPolicy  # noqa: E402
-from ante.training.policies.shortlist_net import ShortlistNet  # noqa: E402
+from ante.training.policies.shortlist_net import FEW, ShortlistNet  # noqa: E402
 from tests.support.lists import small  # noqa: E402
 
 WEIGHTS = 0.2, 0.5, 0.01, 30.0
@@ -147,3 +147,14 @@ def test_flat_observations_and_lists_give_the_outputs_of_the_policy(steps: int) 
     assert torch.allclose(found.values, values, atol=2e-4)
     assert torch.allclose(found.trunk, read.trunk, atol=2e-4)
     assert len(ShortlistNet(policy, torch.float32).passed(ListedRows.of_flat(games.flat[:0], lists[:0])).values) == 0
+
+
+@pytest.mark.parametrize("n", [1, 7, FEW])
+def test_a_few_rows_have_the_outputs_of_many(policy: ShortlistPolicy, rows: np.ndarray, n: int) -> None:
+    net = ShortlistNet(policy, torch.float32)
+    for first in range(0, 60, n):  # the list of row 0 is empty; illegal candidates have logits of -1e9
+        some = ListedRows(rows[first : first + n])
+        few, many = net.outputs(some), net.passed(some)
+        for found, expected in zip(few, (many.trunk, many.logits, many.values), strict=True):
+            assert np.allclose(found, expected.numpy(), atol=1e-4, rtol=1e-5)
+    assert len(net.outputs(ListedRows(rows[:0])).values) == 0

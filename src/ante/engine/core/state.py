@@ -8,6 +8,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from ante.arrays import record_type
 from ante.catalog.blinds import Blind
 from ante.catalog.consumables import Consumable
 from ante.catalog.hands import Hand
@@ -321,7 +322,7 @@ state_t = np.dtype(
 
 def new_states(n: int) -> np.recarray:
     """Return blank records of n games, shape (n,). `run.start_run` starts games in them."""
-    return np.zeros(n, dtype=state_t).view(np.recarray)
+    return np.zeros(n, dtype=record_type(state_t)).view(np.recarray)
 
 
 def copy_states(states: np.recarray) -> np.recarray:
@@ -329,12 +330,14 @@ def copy_states(states: np.recarray) -> np.recarray:
 
     SPEED: copied as bytes, 40 times as fast as `states.copy()`, which NumPy performs field by field.
     """
-    return states.view(np.uint8).copy().view(state_t).view(np.recarray)
+    found = new_states(len(states))
+    restore_states(found, states)
+    return found
 
 
 def restore_states(states: np.recarray, saved: np.recarray) -> None:
     """Restore a batch from a copy `saved` of it; both are (n,)."""
-    states.view(np.uint8)[:] = saved.view(np.uint8)
+    states.view(np.uint8, np.ndarray)[:] = saved.view(np.uint8, np.ndarray)
 
 
 def save_state(s: np.record) -> bytes:

@@ -17,6 +17,7 @@ import math
 
 import numpy as np
 
+from ante.arrays import as_records
 from ante.catalog.cards import Edition
 from ante.catalog.consumables import Consumable
 from ante.engine.actions import (
@@ -111,7 +112,7 @@ N_PHASES = len(Phase)
 
 def new_rows(n: int) -> np.recarray:
     """Return zeroed rows for n games, shape (n,)."""
-    return np.zeros(n, dtype=row_t).view(np.recarray)
+    return as_records(np.zeros(n, dtype=row_t))
 
 
 def pack(games: Games, out: np.recarray) -> None:

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ante.arrays import read_arrays
+from ante.arrays import as_records, read_arrays
 from ante.catalog.jokers import JOKERS
 from ante.engine.actions import Verb, to_macro, verb_of
 from ante.engine.core.state import Phase, copy_states, new_states, state_t
@@ -94,7 +94,7 @@ class Positions:
                 raise ValueError("it has other typical counters")
             if octets.dtype != np.uint8 or octets.shape != (len(ante) * state_t.itemsize,) or not len(ante):
                 raise ValueError("it has no positions of this version of the engine")
-            states = octets.view(state_t).view(np.recarray)
+            states = as_records(octets.view(state_t))
             validate_states(states)
             if (states["phase"] != Phase.PLAY).any():
                 raise ValueError("it has a position without a hand to play")
@@ -162,7 +162,7 @@ def collect(
         for i in np.flatnonzero(sampler.found):
             at = ANTES.index(int(sampler.target[i]))
             if len(kept[at]) < each:
-                kept[at].append(copy_states(sampler.kept[i : i + 1].view(np.recarray)))
+                kept[at].append(copy_states(as_records(sampler.kept, slice(i, i + 1))))
                 advance(1)
     for ante, found in zip(ANTES, kept, strict=True):
         if len(found) < each:

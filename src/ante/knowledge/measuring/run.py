@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ante import __version__
+from ante.arrays import as_records
 from ante.catalog.blinds import Blind
 from ante.catalog.jokers import JOKERS
 from ante.engine.core.compile_cache import neighbours_hash, source_hash
@@ -65,15 +66,15 @@ class Bench:
     def __init__(self, positions: Positions) -> None:
         self._positions = positions
         self._copies = new_states(N_COPIES)
-        self._singles = np.zeros(1, dtype=singles_t).view(np.recarray)[0]
+        self._singles = as_records(np.zeros(1, dtype=singles_t))[0]
         self._scores = np.zeros((N_MEASURES, N_JOKERS, N_JOKERS))
         self._seeds = np.random.default_rng(20_262).random(len(positions.states))
 
     def prepared(self, i: int) -> tuple[np.record, np.recarray, NDArray[np.uint8]]:
         """Return position i without jokers, the items by state, and which of them differ in the typical state."""
-        game = copy_states(self._positions.states[i : i + 1].view(np.recarray))
+        game = copy_states(as_records(self._positions.states, slice(i, i + 1)))
         remove_jokers(game[0])
-        items = np.zeros((2, N_JOKERS), dtype=item_t).view(np.recarray)
+        items = as_records(np.zeros((2, N_JOKERS), dtype=item_t))
         write_items(copy_states(game)[0], items[BOUGHT])
         items[TYPICAL] = items[BOUGHT]
         typical = self._positions.typical[self._positions.ante[i]]

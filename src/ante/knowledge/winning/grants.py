@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ante.arrays import as_records
 from ante.catalog.cards import Edition
 from ante.catalog.hands import HANDS
 from ante.catalog.jokers import JOKERS
@@ -83,8 +84,8 @@ def typical_items(starts: Starts) -> np.recarray:
             seen.setdefault(int(item.id), []).append(
                 (float(item.value), int(item.extra_sell), int(item.count), item.tobytes())
             )
-    items = np.zeros(N_JOKERS, dtype=item_t).view(np.recarray)
-    scratch = copy_states(starts.states[:1].view(np.recarray))[0]
+    items = as_records(np.zeros(N_JOKERS, dtype=item_t))
+    scratch = copy_states(as_records(starts.states, slice(1)))[0]
     for joker in range(1, N_JOKERS):
         if joker in seen:
             found = sorted(seen[joker])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ante.arrays import read_arrays, write_arrays
+from ante.arrays import as_records, read_arrays, write_arrays
 from ante.engine.core.compile_cache import source_hash
 from ante.engine.core.state import copy_states, new_states, state_t
 from ante.engine.validation import validate_states
@@ -62,7 +62,7 @@ class Starts:
                 raise ValueError("it has no results of games")
             if octets.dtype != np.uint8 or octets.shape != (len(won) * state_t.itemsize,):
                 raise ValueError("it has no games of this version of the engine")
-            states = octets.view(state_t).view(np.recarray)
+            states = as_records(octets.view(state_t))
             validate_states(states)
         except Unreadable as error:
             raise Unreadable(f"{error}; {WAY_OUT}") from None
@@ -92,7 +92,7 @@ def starts_of(
                 began[i], reached[i] = games.states[i], True
 
         results = play_on(player, games, look)
-        kept.append(copy_states(began[reached].view(np.recarray)))
+        kept.append(copy_states(as_records(began, reached)))
         won.append(results[reached])
         advance(len(batch))
     states = new_states(sum(map(len, kept)))

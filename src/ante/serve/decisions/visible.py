@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ante.arrays import as_records
 from ante.catalog.blinds import BLINDS
 from ante.catalog.cards import EDITIONS, ENHANCEMENTS, RANK_LETTERS, SEALS, SUIT_LETTERS, Sticker
 from ante.catalog.challenges import CHALLENGES
@@ -137,7 +138,7 @@ ITEM_NUMBERS = ("debuffed", "cost", "extra_sell", "rounds", "created", "count", 
 
 def visible_form(s: Any) -> str:
     """Return what the player of a record sees, as JSON text."""
-    states = np.frombuffer(s.tobytes(), dtype=np.uint8).copy().view(state_t).view(np.recarray)
+    states = as_records(np.frombuffer(s.tobytes(), dtype=np.uint8).copy().view(state_t))
     s = determinised(states, np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.uint64))[0]
     start = {"challenge": CHALLENGES[s.challenge].key} if s.challenge else {"deck": DECKS[s.deck_id].key}
     found: dict[str, Any] = start if s.challenge else {**start, "stake": int(s.stake)}
@@ -221,7 +222,7 @@ def position_seen(text: str) -> Any:
         read_cards(s, form)
     for item in [*s.jokers[: s.n_jokers], *s.consumables[: s.n_consumables]]:
         s.used[int(item.id) + (CONSUMABLE_KEYS if item.kind == Kind.CONSUMABLE else 0)] = 1
-    states = np.frombuffer(s.tobytes(), dtype=np.uint8).copy().view(state_t).view(np.recarray)
+    states = as_records(np.frombuffer(s.tobytes(), dtype=np.uint8).copy().view(state_t))
     validate_states(states)  # before compiled code, which checks no range
     refreshed = copy_states(states)
     refresh_lineup(refreshed[0])
@@ -369,7 +370,7 @@ def read_cards(s: Any, form: Mapping[str, Any]) -> None:
         raise BadForm(f"the form has {len(listed)} cards: use at most {len(s.cards)}")
     if not 0 <= away <= len(unseen) - sum(down):
         raise BadForm("unseen has fewer cards than lie face down")
-    made = np.zeros(len(listed), dtype=s.cards.dtype).view(np.recarray)
+    made = as_records(np.zeros(len(listed), dtype=s.cards.dtype))
     for card, (each, place, where) in zip(made, listed, strict=True):
         read_card(card, each, where)
         card.place = place

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ante.arrays import as_records
 from ante.engine.core.state import Phase, Status, copy_states
 from ante.engine.run import new_seed, one_seed
 from ante.engine.step import step
@@ -96,7 +97,7 @@ def choices_of(s: Any) -> list[Choice]:
 
 def candidates_of(s: Any) -> tuple[Any, list[Any]]:
     """Return the list of candidates of a game, candidates_t, and its legal options."""
-    states = np.zeros(1, dtype=s.dtype).view(np.recarray)
+    states = as_records(np.zeros(1, dtype=s.dtype))
     states[0] = s
     listed = lists_of(games_at(states, "jokers"))[0]
     return listed, options_of(s, listed)

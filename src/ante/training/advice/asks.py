@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ante.arrays import as_records
 from ante.engine.actions import DISCRETE, FIRST, Verb, cards_of, target_of, to_of, verb_of
 from ante.engine.core.state import Phase, new_states
 from ante.engine.validation import validate_states
@@ -273,7 +274,7 @@ class HintRequester:
         for i in which[self._rng.random(len(which)) < BEGUN]:
             if self._kept:
                 state, action = self._kept.pop()
-                games.put(np.array([i]), state.view(np.recarray), trusted=True)
+                games.put(np.array([i]), as_records(state), trusted=True)
                 begun[i], self.followed[i] = True, action
 
 

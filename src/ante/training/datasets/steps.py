@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ante.arrays import as_records
 from ante.engine.actions import Verb, to_macro, verb_of
 from ante.env.games import Games, Outcome
 from ante.env.reward import blinds_beaten
@@ -79,7 +80,7 @@ def observations_of(games: Games, playing: NDArray[np.bool_], lists: CandidateLi
     found["ante"] = games.states["ante"][playing].astype(np.int8)
     found["dollars"] = games.states["dollars"][playing].astype(np.int32)
     if lists is not None:
-        out = np.zeros(games.n, dtype=candidates_t).view(np.recarray)
+        out = as_records(np.zeros(games.n, dtype=candidates_t))
         lists.write(games, out)
         found |= list_columns(np.asarray(out)[playing])
         found["_lists"] = np.asarray(out)[playing]

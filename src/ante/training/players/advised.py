@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from ante.agents.evaluate import Report, evaluate, paired_difference
+from ante.arrays import as_records
 from ante.engine.core.state import copy_states
 from ante.env.games import Games
 from ante.errors import BalatroError
@@ -143,7 +144,7 @@ class AdvisedPlayer:
             i = int(which[k])
             if advice is None:
                 continue
-            state = copy_states(games.states[i : i + 1].view(np.recarray))
+            state = copy_states(as_records(games.states, slice(i, i + 1)))
             number = number_of(self.policy, HintRequest(rows[i : i + 1], state, 0, {}), advice.decision)
             if number is not None:
                 agreed = number == int(numbers[k])

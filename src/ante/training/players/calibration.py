@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
+from ante.arrays import as_records
 from ante.engine.run import one_seed
 from ante.env.games import Games, Outcome
 from ante.errors import BalatroError
 from ante.lookahead.candidates import CandidateLister, decisions_of
 from ante.lookahead.records import candidates_t
-from ante.search.protocol import as_records
 from ante.training.acting.win_head import WinHead
 from ante.training.players.release import digest_of_weights, read_release, write_win_head
 from ante.training.policies.shortlist import ListedRows, ShortlistPolicy

@@ -16,6 +16,7 @@ from ray.rllib.core.rl_module.torch import TorchRLModule
 from torch import nn
 from torch.nn import functional
 
+from ante.arrays import as_records
 from ante.catalog.consumables import Consumable
 from ante.engine.actions import N_VERBS, Verb
 from ante.env.entities.ids import CONSUMABLE_BASE, JOKER_BASE, N_ITEM_IDS
@@ -214,7 +215,7 @@ class EntityPolicy(GamePolicy, TorchRLModule, ValueFunctionAPI):  # type: ignore
 
     def pack(self, games: Games, out: NDArray[Any]) -> None:
         """Write the rows of all games: out (n,) row_t, overwritten."""
-        pack(games, out.view(np.recarray))
+        pack(games, as_records(out))
 
     def act(
         self,
@@ -287,7 +288,7 @@ class EntityPolicy(GamePolicy, TorchRLModule, ValueFunctionAPI):  # type: ignore
         uniforms: NDArray[np.float32] | None = None,
     ) -> tuple[Note, Any]:
         """See GamePolicy. There are too many decisions to enumerate, so the options are found by sampling."""
-        rows = seen.view(np.recarray)
+        rows = as_records(seen)
         generator = torch.Generator(self.device).manual_seed(0)
         drawn = self.act(rows.repeat(EXPLAIN_SAMPLES), generator).actions.cpu().numpy()
         decisions = np.unique(np.append(drawn, taken))

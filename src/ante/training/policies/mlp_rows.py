@@ -76,6 +76,11 @@ class FilledRows:
         return found
 
     @property
+    def csr(self) -> tuple[NDArray[Any], ...]:
+        """Starts, columns and values of the sparse part of all rows, and their dense part."""
+        return self.starts, self.columns, self.values, self._full
+
+    @property
     def full(self) -> torch.Tensor:
         """The dense columns of the minibatch, (m, FULL) float32."""
         return torch.from_numpy(self._full[self.which])

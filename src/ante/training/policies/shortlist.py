@@ -18,6 +18,7 @@ from ray.rllib.core.rl_module.torch import TorchRLModule
 from torch import nn
 from torch.nn import functional
 
+from ante.arrays import as_records
 from ante.engine.actions import N_VERBS
 from ante.env.entities.ids import JOKER_BASE
 from ante.env.games import Games
@@ -90,7 +91,7 @@ class ListedRows:
             np.empty(k * list_kernels.MOST_TERMS, dtype=np.int32),
             np.empty(k * list_kernels.MOST_TERMS, dtype=np.float32),
         )
-        list_kernels.list_terms(lists.view(np.recarray), KIND_OF_VERB, TABLE, *self.sparse, self.flags)
+        list_kernels.list_terms(as_records(lists), KIND_OF_VERB, TABLE, *self.sparse, self.flags)
         self.globals = np.empty((len(lists), N_GLOBALS), dtype=np.float32)
         self.globals[:, :-1], self.globals[:, -1] = lists["strengths"] / 2000.0, lists["needed"] / 200.0
         self.which = np.arange(len(lists))
@@ -209,7 +210,7 @@ class ShortlistPolicy(GamePolicy, TorchRLModule, ValueFunctionAPI):  # type: ign
     def pack(self, games: Games, out: NDArray[Any]) -> None:
         """Write the rows of all games: out (n,) row_t, overwritten."""
         if self._lists is None or len(self._lists[1]) != games.n:
-            self._lists = CandidateLister(), np.zeros(games.n, dtype=candidates_t).view(np.recarray)
+            self._lists = CandidateLister(), as_records(np.zeros(games.n, dtype=candidates_t))
         writer, lists = self._lists
         pack_flat(games.flat, games.masks, out)
         writer.write(games, lists)

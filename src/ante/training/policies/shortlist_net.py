@@ -6,7 +6,8 @@ makes sixteen. Products are in the dtype of `precision`'s context (bf16 or float
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -19,7 +20,9 @@ from ante.training.numerics.packed_rows import FULL
 from ante.training.policies.mlp_rows import Features, activated, sparse_output
 
 PART = 512  # rows of a part of a minibatch
+FEW = 12  # rows up to which a kernel without PyTorch is faster
 LANES = 2  # threads of a gradient; parts are dealt to them in turn
+Array = np.ndarray[Any, np.dtype[Any]]
 silu, silu_backward = nn.functional.silu, torch.ops.aten.silu_backward
 
 
@@ -45,6 +48,14 @@ class Passed:
     def trunk(self) -> torch.Tensor:
         """Features of the whole game, (m, size)."""
         return self.layers[-1].kept
+
+
+class Outputs(NamedTuple):
+    """What acting needs of n rows: trunk (n, size), logits (n, MAX_CANDIDATES) as those of `Passed`, values (n,); float32."""
+
+    trunk: Array
+    logits: Array
+    values: Array
 
 
 class ShortlistNet:
@@ -80,6 +91,39 @@ class ShortlistNet:
                 layers.append(activated(torch.addmm(bias, layers[-1].kept, weight.t()), self.dtype))
             entries.append(self._compared(entries[-1].kept, layers[-1].kept, ends))
             return self._passed(rows, layers, entries, known, ends)
+
+    @cached_property
+    def arrays(self) -> tuple[Any, ...]:
+        """The layers in float32 as `list_kernels.forward_few` reads them."""
+        policy = self.policy
+
+        def pair(layer: nn.Linear) -> tuple[Array, Array]:
+            return layer.weight.detach().numpy(), layer.bias.detach().numpy()
+
+        return (
+            (self._first[0].numpy(), self._first[1].numpy()),
+            self._first[0].numpy()[FULL],
+            (self.table.numpy(), policy.entries.numbers.bias.detach().numpy()),
+            pair(policy.globals),
+            pair(policy.entries.mix),
+            tuple(pair(layer) for layer in policy.trunk if isinstance(layer, nn.Linear)),
+            pair(policy.query),
+            pair(policy.key),
+            (policy.score.weight.detach()[0].numpy(), policy.score.bias.detach().numpy()),
+            tuple(each.numpy() for each in policy.value.scaled()),
+        )
+
+    def outputs(self, rows: Any) -> Outputs:
+        """Return the outputs on all of `ListedRows` in float32."""
+        if len(rows) > FEW:
+            found = self.passed(rows)
+            return Outputs(found.trunk.numpy(), found.logits.numpy(), found.values.numpy())
+        n, filled = len(rows), rows.filled
+        trunk, values = np.empty((n, self.query[0].shape[1]), np.float32), np.empty(n, np.float32)
+        logits = np.empty((n, MAX_CANDIDATES), np.float32)
+        entries = rows.starts[1:], *rows.sparse, rows.flags
+        list_kernels.forward_few(filled.csr, entries, rows.globals, self.arrays, OFF, trunk, logits, values)
+        return Outputs(trunk, logits, values)
 
     def _encoded(self, rows: Any, k: int) -> list[Features]:
         """Return the candidates after each layer of their encoder."""

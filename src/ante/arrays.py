@@ -1,4 +1,4 @@
-"""Structured arrays with attribute access, and numeric arrays in npz files without pickles.
+"""Numeric arrays in npz files without pickles.
 
 The archives contain `.npy` files, as `numpy.savez` writes them. The reader checks each header before it allocates memory: an
 array cannot exceed the file's size, or has exactly the shape that the caller expects (`shapes`; only then may it be
@@ -12,7 +12,6 @@ import tokenize
 import zipfile
 import zlib
 from collections.abc import Collection, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -42,24 +41,6 @@ BROKEN = (  # exceptions of zipfile, zlib and NumPy for invalid data
 )
 Arrays = dict[str, NDArray[Any]]
 Shapes = Mapping[str, tuple[int, ...]]
-
-
-@cache
-def record_type(plain: np.dtype[Any]) -> np.dtype[Any]:
-    """Return a structured dtype whose single records have attributes; the same object for the same argument."""
-    return np.dtype((np.record, plain))
-
-
-def as_records(array: NDArray[Any], which: Any = slice(None)) -> Any:
-    """Return the elements `which` of a structured array with attribute access; a view if `which` is a slice.
-
-    SPEED: each `array.view(np.recarray)` and each slice of a recarray makes another dtype object, whose type Numba determines
-    again at every call: 0.1 ms per argument.
-    """
-    found = array.view(np.ndarray)[which]
-    if found.dtype.type is not np.record:
-        found = found.view(record_type(found.dtype))
-    return found.view(np.recarray)
 
 
 def write_arrays(file: Path, arrays: Mapping[str, NDArray[Any]], compressed: bool = False) -> None:

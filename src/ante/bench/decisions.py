@@ -13,8 +13,8 @@ import torch
 from numpy.typing import NDArray
 
 from ante.agents.releases import policy_folder
-from ante.arrays import as_records
 from ante.bench.engine_speed import Row, row_of
+from ante.engine.core.records import as_records
 from ante.engine.core.state import Phase, new_states
 from ante.env.games import Games
 from ante.env.layout import new_observations

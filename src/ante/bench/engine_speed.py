@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ante.arrays import as_records
+from ante.engine.core.records import as_records
 from ante.engine.core.rule import rule
 from ante.engine.core.state import Status, new_states
 from ante.engine.drivers.random_play import begin_random_game, random_decision

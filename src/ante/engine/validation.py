@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ante.arrays import as_records
 from ante.catalog.blinds import Blind
 from ante.catalog.cards import ACE, N_SUITS, TWO, Edition, Enhancement, Seal, Sticker
 from ante.catalog.challenges import Challenge, Modifier
@@ -21,6 +20,7 @@ from ante.catalog.packs import PACKS
 from ante.catalog.tags import Tag
 from ante.catalog.vouchers import Voucher
 from ante.engine.actions import N_DISCRETE, legal_mask
+from ante.engine.core.records import as_records
 from ante.engine.core.rng import seed_hash
 from ante.engine.core.state import (
     FREE,

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from ante.arrays import as_records
 from ante.catalog.blinds import Blind
 from ante.catalog.cards import Edition, Enhancement, Seal, Suit
 from ante.catalog.hands import Hand
@@ -25,6 +24,7 @@ from ante.catalog.packs import PackKind
 from ante.catalog.tags import Tag
 from ante.catalog.vouchers import Voucher
 from ante.engine.actions import N_DISCRETE
+from ante.engine.core.records import as_records
 from ante.engine.core.state import (
     MAX_HAND,
     MAX_JOKERS,

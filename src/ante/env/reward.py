@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ante.arrays import as_records
 from ante.catalog.constants import WIN_ANTE
 from ante.checks import finite
+from ante.engine.core.records import as_records
 from ante.engine.core.rule import rule
 from ante.engine.core.state import Phase, Status
 from ante.env.observe import log_of

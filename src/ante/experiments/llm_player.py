@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ante.arrays import as_records
+from ante.engine.core.records import as_records
 from ante.env.games import Games
 from ante.errors import BalatroError
 from ante.hints.budget import TokenBudget

@@ -12,7 +12,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ante.arrays import as_records
 from ante.catalog.cards import EDITIONS, ENHANCEMENTS, RANK_LETTERS, SEALS, SUIT_LETTERS, Enhancement
 from ante.catalog.consumables import CONSUMABLES
 from ante.catalog.decks import DECKS, STAKES
@@ -20,6 +19,7 @@ from ante.catalog.jokers import JOKERS
 from ante.catalog.packs import PACKS
 from ante.catalog.tags import TAGS
 from ante.catalog.vouchers import VOUCHERS
+from ante.engine.core.records import as_records
 from ante.engine.core.state import Kind, Phase, Place, new_states
 from ante.env.games import Games, observe_games
 from ante.env.observe_items import in_shop

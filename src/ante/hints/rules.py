@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ante.arrays import as_records
 from ante.catalog.consumables import FIRST_PLANET, FIRST_SPECTRAL
 from ante.catalog.hands import Hand
 from ante.catalog.packs import PackKind
 from ante.engine.actions import Verb
+from ante.engine.core.records import as_records
 from ante.env.entities.ids import BOOSTER_BASE, CONSUMABLE_BASE, JOKER_BASE, VOUCHER_BASE
 from ante.env.games import Games
 from ante.hints.advice import Advice, Answer, advice_of

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ante.arrays import as_records
 from ante.engine.actions import Verb, can_pay, can_reroll_boss
 from ante.engine.core.arithmetic import log10_of
+from ante.engine.core.records import as_records
 from ante.engine.core.rule import rule
 from ante.engine.core.state import Phase, new_states
 from ante.engine.items.vouchers import boss_reroll_price

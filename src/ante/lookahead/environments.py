@@ -24,9 +24,9 @@ from gymnasium import spaces
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from ante.arrays import as_records
 from ante.checks import BadValue, whole_numbers
 from ante.engine.actions import N_VERBS
+from ante.engine.core.records import as_records
 from ante.engine.core.rule import rule
 from ante.env.games import Games
 from ante.env.layout import N_EDITIONS, N_ENHANCEMENTS, N_SEALS, columns, flat_space, offsets

@@ -24,11 +24,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ante.arrays import as_records
 from ante.catalog.blinds import Blind
 from ante.catalog.challenges import Modifier
 from ante.catalog.locks import LOCKS
 from ante.engine.actions import Verb, pack_action
+from ante.engine.core.records import as_records
 from ante.engine.core.state import LOCK_BYTES, Phase, Status
 from ante.engine.rounds import end_round
 from ante.engine.step import step

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ante.agents.evaluate import GameRecord, Player, evaluate
-from ante.arrays import as_records
 from ante.engine.actions import Verb, to_macro, verb_of
+from ante.engine.core.records import as_records
 from ante.engine.core.state import state_t
 from ante.env.games import Games
 from ante.env.replay import Heading, write_replay

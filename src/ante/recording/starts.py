@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ante.arrays import as_records
+from ante.engine.core.records import as_records
 from ante.engine.core.state import Phase, copy_states, load_state, new_states, save_state, state_t
 from ante.engine.validation import validate_states
 from ante.env.games import Games, observe_games

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ante.agents.evaluate import Player
-from ante.arrays import as_records
+from ante.engine.core.records import as_records
 from ante.env.games import REORDERS, Games
 from ante.env.text import macro_name
 from ante.errors import BalatroError

@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from ante.arrays import as_records
+from ante.engine.core.records import as_records
 from ante.engine.core.state import new_states
 from ante.env.games import Games
 from ante.env.layout import FLAT_SIZE, new_observations

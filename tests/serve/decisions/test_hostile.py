@@ -212,13 +212,13 @@ def test_changed_bytes_of_a_record_are_refused_or_a_valid_game(start: bytes, at:
 def test_runs_are_kept_and_a_run_that_goes_on_costs_one_step(monkeypatch: pytest.MonkeyPatch) -> None:
     taken, games = greedy_game(40)
     runs, steps = Runs(), list[int]()
-    play = positions.step
+    play = positions.step_all
 
-    def counted(s: Any, action: Any) -> Any:
-        steps.append(int(action))
-        return play(s, action)
+    def counted(states: Any, actions: Any, status: Any) -> None:
+        steps.extend(actions.tolist())
+        play(states, actions, status)
 
-    monkeypatch.setattr(positions, "step", counted)
+    monkeypatch.setattr(positions, "step_all", counted)
     monkeypatch.setattr(positions, "KEPT_RUNS", 8)
     for length in range(len(taken) + 1):
         found = runs.position(Heading("TESTSEED"), taken[:length])

@@ -149,8 +149,12 @@ def test_flat_observations_and_lists_give_the_outputs_of_the_policy(steps: int) 
     assert len(ShortlistNet(policy, torch.float32).passed(ListedRows.of_flat(games.flat[:0], lists[:0])).values) == 0
 
 
-@pytest.mark.parametrize("n", [1, 7, FEW])
-def test_a_few_rows_have_the_outputs_of_many(policy: ShortlistPolicy, rows: np.ndarray, n: int) -> None:
+@pytest.mark.parametrize(
+    ("n", "hidden"), [(1, (32, 24)), (7, (32, 24)), (FEW, (32, 24)), (7, (32,)), (7, (32, 24, 16))]
+)
+def test_a_few_rows_have_the_outputs_of_many(rows: np.ndarray, n: int, hidden: tuple[int, ...]) -> None:
+    policy = small(ShortlistPolicy, hidden)
+    policy.value.spread.fill_(2.5)
     net = ShortlistNet(policy, torch.float32)
     for first in range(0, 60, n):  # the list of row 0 is empty; illegal candidates have logits of -1e9
         some = ListedRows(rows[first : first + n])

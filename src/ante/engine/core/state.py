@@ -8,13 +8,13 @@ from enum import IntEnum
 
 import numpy as np
 
-from ante.arrays import record_type
 from ante.catalog.blinds import Blind
 from ante.catalog.consumables import Consumable
 from ante.catalog.hands import Hand
 from ante.catalog.jokers import Joker
 from ante.catalog.locks import N_LOCKS
 from ante.catalog.vouchers import Voucher
+from ante.engine.core.records import record_type
 
 MAX_SEED = 16  # characters of a seed
 SEED_LENGTH = 8  # characters of a random seed

@@ -17,7 +17,6 @@ import math
 
 import numpy as np
 
-from ante.arrays import as_records
 from ante.catalog.cards import Edition
 from ante.catalog.consumables import Consumable
 from ante.engine.actions import (
@@ -31,6 +30,7 @@ from ante.engine.actions import (
     F_VOUCHER,
     Verb,
 )
+from ante.engine.core.records import as_records
 from ante.engine.core.rule import rule
 from ante.engine.core.state import (
     MAX_HAND,

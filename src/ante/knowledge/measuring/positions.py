@@ -13,9 +13,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ante.arrays import as_records, read_arrays
+from ante.arrays import read_arrays
 from ante.catalog.jokers import JOKERS
 from ante.engine.actions import Verb, to_macro, verb_of
+from ante.engine.core.records import as_records
 from ante.engine.core.state import Phase, copy_states, new_states, state_t
 from ante.engine.validation import validate_states
 from ante.env.games import Games, Outcome

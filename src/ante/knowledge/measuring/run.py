@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ante import __version__
-from ante.arrays import as_records
 from ante.catalog.blinds import Blind
 from ante.catalog.jokers import JOKERS
 from ante.engine.core.compile_cache import neighbours_hash, source_hash
+from ante.engine.core.records import as_records
 from ante.engine.core.state import copy_states, item_t, new_states
 from ante.knowledge.arms import scoring
 from ante.knowledge.arms.scoring import (

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ante.arrays import as_records
 from ante.catalog.cards import Edition
 from ante.catalog.hands import HANDS
 from ante.catalog.jokers import JOKERS
+from ante.engine.core.records import as_records
 from ante.engine.core.state import copy_states, item_t, new_states
 from ante.engine.items.making import make_given_joker
 from ante.engine.items.owned import add_joker_from_item

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ante.arrays import as_records, read_arrays, write_arrays
+from ante.arrays import read_arrays, write_arrays
 from ante.engine.core.compile_cache import source_hash
+from ante.engine.core.records import as_records
 from ante.engine.core.state import copy_states, new_states, state_t
 from ante.engine.validation import validate_states
 from ante.env.games import Games, Outcome

@@ -10,8 +10,8 @@ from typing import Any
 import grpc
 import numpy as np
 
-from ante.arrays import record_type
 from ante.engine.actions import N_VERBS, verb_of
+from ante.engine.core.records import record_type
 from ante.engine.core.state import Phase, Status, copy_states, load_state, state_t
 from ante.engine.drivers.random_play import step_all
 from ante.engine.run import new_run

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from ante.arrays import as_records
 from ante.catalog.blinds import BLINDS
 from ante.catalog.cards import EDITIONS, ENHANCEMENTS, RANK_LETTERS, SEALS, SUIT_LETTERS, Sticker
 from ante.catalog.challenges import CHALLENGES
@@ -25,6 +24,7 @@ from ante.catalog.locks import LOCKS
 from ante.catalog.packs import PACKS
 from ante.catalog.tags import TAGS
 from ante.catalog.vouchers import VOUCHERS
+from ante.engine.core.records import as_records
 from ante.engine.core.state import CONSUMABLE_KEYS, FREE, Kind, Phase, Place, copy_states, item_t, state_t
 from ante.engine.jokers.lineup import refresh_lineup
 from ante.engine.run import new_run

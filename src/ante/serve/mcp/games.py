@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ante.arrays import as_records
+from ante.engine.core.records import as_records
 from ante.engine.core.state import Phase, Status, copy_states
 from ante.engine.run import new_seed, one_seed
 from ante.engine.step import step

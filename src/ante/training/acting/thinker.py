@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ante.arrays import as_records, record_type
 from ante.catalog.constants import WIN_ANTE
+from ante.engine.core.records import as_records, record_type
 from ante.env.reward import BLINDS_OF_A_RUN, Reward
 from ante.lookahead.candidates import CandidateLister, decisions_of, macro_decisions
 from ante.lookahead.records import candidates_t

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ante.arrays import as_records
 from ante.engine.actions import DISCRETE, FIRST, Verb, cards_of, target_of, to_of, verb_of
+from ante.engine.core.records import as_records
 from ante.engine.core.state import Phase, new_states
 from ante.engine.validation import validate_states
 from ante.env.games import Games, Outcome

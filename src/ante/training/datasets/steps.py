@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ante.arrays import as_records
 from ante.engine.actions import Verb, to_macro, verb_of
+from ante.engine.core.records import as_records
 from ante.env.games import Games, Outcome
 from ante.env.reward import blinds_beaten
 from ante.lookahead.candidates import CandidateLister, decisions_of

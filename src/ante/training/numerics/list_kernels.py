@@ -173,10 +173,48 @@ def linear(weight, bias, x, out):
 
 
 @kernel
+def add_rows(columns, numbers, begin, end, weight, out):
+    """Add weight rows to a vector: numbers[at] times row columns[at], for `at` from begin to end."""
+    for at in range(begin, end):
+        x, row = numbers[at], weight[columns[at]]
+        for k in range(len(out)):
+            out[k] += x * row[k]
+
+
+@kernel
 def activate(x):
     """Replace each number of a vector by its SiLU."""
     for k in range(len(x)):
         x[k] /= np.float32(1.0) + np.exp(-x[k])
+
+
+@kernel
+def encode_entries(begin, end, starts, columns, numbers, table, mix, mixed, pooled):
+    """Write the encoded entries of one row, mixed (end - begin, width), and add mean and first to pooled (2 width,)."""
+    width, embedded = mixed.shape[1], np.empty(mixed.shape[1], np.float32)
+    for e in range(begin, end):
+        embedded[:] = table[1]
+        add_rows(columns, numbers, starts[e], starts[e + 1], table[0], embedded)
+        activate(embedded)
+        linear(mix[0], mix[1], embedded, mixed[e - begin])
+        activate(mixed[e - begin])
+        for k in range(width):
+            pooled[k] += mixed[e - begin, k] / np.float32(end - begin)
+    if end > begin:
+        pooled[width:] = mixed[0]
+
+
+@kernel
+def score_entries(flags, mixed, wanted, key, score, logits):
+    """Write the logits of one row's legal entries: flags (entries,), mixed (entries, width), wanted (width,), the query."""
+    compared = np.empty(len(wanted), np.float32)
+    for e in range(len(flags)):
+        if flags[e] & LEGAL:
+            linear(key[0], key[1], mixed[e], compared)
+            for k in range(len(wanted)):
+                compared[k] += wanted[k]
+            activate(compared)
+            linear(score[0], score[1], compared, logits[e : e + 1])
 
 
 @kernel
@@ -186,40 +224,27 @@ def forward_few(rows, entries, known, net, off, trunk, logits, values):
     rows     starts, columns, values of the sparse part of flat observations; full (n, FULL), their dense part
     entries  ends (n,), cumulative numbers of entries; starts, columns, values of the entries' sparse rows; flags (k,)
     known    (n, numbers) float32, the other numbers of the lists
-    net      layers: (weight, bias), of widths as in `ShortlistNet.arrays`
+    net      the layers, a weight and a bias each, as `ShortlistNet.arrays` lists them
     off      logit of illegal or missing entries
     trunk (n, size), logits (n, most), values (n,)  float32, overwritten
 
-    SPEED: for one row 25 calls of PyTorch take ten times as long as their arithmetic.
+    SPEED: for one row, 25 calls of PyTorch take ten times as long as this kernel.
     """
     starts, columns, numbers, full = rows
     ends, entry_starts, entry_columns, entry_numbers, flags = entries
-    first, dense, table, given, mix, layers, query, key, score, value = net
-    width, size = table[0].shape[1], first[0].shape[1]
-    mixed, embedded = np.empty((entry_starts.shape[0], width), np.float32), np.empty(width, np.float32)
-    asked, compared = np.empty(width, np.float32), np.empty(width, np.float32)
-    joined, sums = np.empty(size + 2 * width, np.float32), np.empty(size, np.float32)
-    begin = 0
+    first, dense, given, table, mix, layers, query, key, score, value = net
+    width, size, all_full = len(query[1]), len(first[1]), np.arange(len(dense))
+    mixed, wanted = np.empty((logits.shape[1], width), np.float32), np.empty(width, np.float32)
+    joined, begin = np.empty(size + 2 * width, np.float32), 0
     for m in range(len(ends)):
-        end = ends[m]
+        end, sums = ends[m], joined[:size]
         linear(given[0], given[1], known[m], sums)
-        for k in range(size):
-            sums[k] += first[1][k]
-        add_rows(np.arange(len(full[m])), full[m], 0, len(full[m]), dense, sums)
+        sums += first[1]
+        add_rows(all_full, full[m], 0, len(dense), dense, sums)
         add_rows(columns, numbers, starts[m], starts[m + 1], first[0], sums)
         activate(sums)
-        joined[:size] = sums
         joined[size:] = np.float32(0.0)
-        for e in range(begin, end):
-            embedded[:] = table[1]
-            add_rows(entry_columns, entry_numbers, entry_starts[e], entry_starts[e + 1], table[0], embedded)
-            activate(embedded)
-            linear(mix[0], mix[1], embedded, mixed[e])
-            activate(mixed[e])
-            for k in range(width):
-                joined[size + k] += mixed[e, k] / np.float32(end - begin)
-        if end > begin:
-            joined[size + width :] = mixed[begin]
+        encode_entries(begin, end, entry_starts, entry_columns, entry_numbers, table, mix, mixed, joined[size:])
         x = joined
         for weight, bias in layers:
             y = np.empty(len(bias), np.float32)
@@ -227,28 +252,8 @@ def forward_few(rows, entries, known, net, off, trunk, logits, values):
             activate(y)
             x = y
         trunk[m] = x
-        values[m] = value[1][0]
-        for k in range(len(x)):
-            values[m] += value[0][k] * x[k]
-        linear(query[0], query[1], x, asked)
+        linear(value[0], value[1], x, values[m : m + 1])
+        linear(query[0], query[1], x, wanted)
         logits[m] = off
-        for e in range(begin, end):
-            if flags[e] & LEGAL:
-                linear(key[0], key[1], mixed[e], compared)
-                total = score[1][0]
-                for k in range(width):
-                    compared[k] += asked[k]
-                activate(compared)
-                for k in range(width):
-                    total += score[0][k] * compared[k]
-                logits[m, e - begin] = total
+        score_entries(flags[begin:end], mixed, wanted, key, score, logits[m])
         begin = end
-
-
-@kernel
-def add_rows(columns, numbers, begin, end, weight, out):
-    """Add weight rows to a vector: numbers[at] times row columns[at] for each `at` from begin to end."""
-    for at in range(begin, end):
-        x, row = numbers[at], weight[columns[at]]
-        for k in range(len(out)):
-            out[k] += x * row[k]

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from ante.agents.evaluate import Report, evaluate, paired_difference
-from ante.arrays import as_records
+from ante.engine.core.records import as_records
 from ante.engine.core.state import copy_states
 from ante.env.games import Games
 from ante.errors import BalatroError

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from ante.arrays import as_records
+from ante.engine.core.records import as_records
 from ante.engine.run import one_seed
 from ante.env.games import Games, Outcome
 from ante.errors import BalatroError

@@ -16,9 +16,9 @@ from ray.rllib.core.rl_module.torch import TorchRLModule
 from torch import nn
 from torch.nn import functional
 
-from ante.arrays import as_records
 from ante.catalog.consumables import Consumable
 from ante.engine.actions import N_VERBS, Verb
+from ante.engine.core.records import as_records
 from ante.env.entities.ids import CONSUMABLE_BASE, JOKER_BASE, N_ITEM_IDS
 from ante.env.entities.layout import ACTS, CATEGORIES, N_COUNTS, N_SCALARS, SETS, SLOTS, row_t
 from ante.env.entities.rows import pack

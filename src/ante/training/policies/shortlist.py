@@ -18,8 +18,8 @@ from ray.rllib.core.rl_module.torch import TorchRLModule
 from torch import nn
 from torch.nn import functional
 
-from ante.arrays import as_records
 from ante.engine.actions import N_VERBS
+from ante.engine.core.records import as_records
 from ante.env.entities.ids import JOKER_BASE
 from ante.env.games import Games
 from ante.env.layout import FLAT_SIZE, N_EDITIONS, N_ENHANCEMENTS, N_SEALS

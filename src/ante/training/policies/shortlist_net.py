@@ -95,27 +95,24 @@ class ShortlistNet:
     @cached_property
     def arrays(self) -> tuple[Any, ...]:
         """The layers in float32 as `list_kernels.forward_few` reads them."""
-        policy = self.policy
-
-        def pair(layer: nn.Linear) -> tuple[Array, Array]:
-            return layer.weight.detach().numpy(), layer.bias.detach().numpy()
-
+        policy, first = self.policy, self._first[0].numpy()
+        score, bias = policy.value.scaled()
         return (
-            (self._first[0].numpy(), self._first[1].numpy()),
-            self._first[0].numpy()[FULL],
-            (self.table.numpy(), policy.entries.numbers.bias.detach().numpy()),
+            (first, self._first[1].numpy()),
+            first[FULL],
             pair(policy.globals),
+            (self.table.numpy(), policy.entries.numbers.bias.detach().numpy()),
             pair(policy.entries.mix),
             tuple(pair(layer) for layer in policy.trunk if isinstance(layer, nn.Linear)),
             pair(policy.query),
             pair(policy.key),
-            (policy.score.weight.detach()[0].numpy(), policy.score.bias.detach().numpy()),
-            tuple(each.numpy() for each in policy.value.scaled()),
+            pair(policy.score),
+            (score[None].numpy(), bias.numpy()),
         )
 
     def outputs(self, rows: Any) -> Outputs:
         """Return the outputs on all of `ListedRows` in float32."""
-        if len(rows) > FEW:
+        if len(rows) > FEW or not self.trunk:  # Numba has no loop over an empty tuple of layers
             found = self.passed(rows)
             return Outputs(found.trunk.numpy(), found.logits.numpy(), found.values.numpy())
         n, filled = len(rows), rows.filled
@@ -259,6 +256,11 @@ class ShortlistGradient:
         self._sums[first.bias] += total
         self._sums[numbers.bias] += total
         self._sums[numbers.weight] += slope.t() @ out.known
+
+
+def pair(layer: nn.Linear) -> tuple[Array, Array]:
+    """Return weight and bias of a layer as arrays."""
+    return layer.weight.detach().numpy(), layer.bias.detach().numpy()
 
 
 def tables_of(encoder: Any) -> tuple[nn.Embedding, ...]:

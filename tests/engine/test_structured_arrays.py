@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ante.arrays import as_records
+from ante.engine.core.records import as_records
 
 PLAIN = np.dtype([("x", "i4"), ("y", "f8")])
 

@@ -145,9 +145,8 @@ class LogBus:
     async def stored(self, seconds: float) -> None:
         """Wait until this process has stored something, or for this time."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(
-                seconds
-            ):  # Python 3.11's wait_for drops a cancellation at the moment of the event
+            # Not wait_for, which in Python 3.11 drops a cancellation at the moment of the event.
+            async with asyncio.timeout(seconds):
                 await self._stored.wait()
 
     async def advance(self, consumer: str, sequence: int) -> None:

@@ -92,9 +92,7 @@ class Runs:
             action = numbers[number]
             status[0] = Status.ILLEGAL
             if 0 <= action < LARGEST_ACTION:
-                step_all(
-                    states, numbers[number : number + 1], status
-                )  # SPEED: a call of `step` takes five times as long
+                step_all(states, numbers[number : number + 1], status)  # SPEED: `step` takes eight times as long
             if status[0] == Status.ILLEGAL:
                 words = (
                     action_text(int(action)) if 0 <= action < LARGEST_ACTION and verb_of(action) < N_VERBS else action

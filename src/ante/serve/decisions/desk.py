@@ -37,7 +37,7 @@ MOST_WAITING = 1_024
 LONGEST_NAME = 64
 REMEMBERED = 4_096  # answers kept for repeated queries, and games whose sequence is known
 WARM_DECISIONS = 12  # until the first shop
-HIGHEST_PRIORITY = max(pb.Priority.values())
+PRIORITIES = frozenset(pb.Priority.values())
 LATE = 0.7  # part of a query's time after which the rules decide
 
 
@@ -267,8 +267,8 @@ def check(query: "pb.Query") -> None:
         raise malformed("sequence requires game_id")
     if query.alternatives > MOST_OPTIONS:
         raise malformed(f"alternatives is {query.alternatives}: use at most {MOST_OPTIONS}")
-    if not 0 <= query.priority <= HIGHEST_PRIORITY:
-        raise malformed(f"priority is {query.priority}: use 0 to {HIGHEST_PRIORITY}")
+    if query.priority not in PRIORITIES:
+        raise malformed(f"priority is {query.priority}: use 0 to {max(PRIORITIES)}")
     if query.WhichOneof("position") is None:
         raise malformed(NO_POSITION)
 

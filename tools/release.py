@@ -219,7 +219,7 @@ def release_notes(
 ) -> str:
     """Return the release notes: what is published, how to install and verify it, and what changed."""
     rows = [
-        f"| `{registry.place(one.part.repository, one.part.tag)}` | `{one.digest}` | {size(one.layout) / 1e6:,.1f} |"
+        f"| `{registry.place(one.part.repository, one.part.tag)}` | `{one.digest}` | {size(one.layout) / 1e6:,.2f} |"
         for one in made
     ]
     scans = [f"- {one.part.name}: {one.scan.summary}" for one in made if one.scan]

@@ -43,7 +43,7 @@ def made_table(jokers: int = 150, seed: int = 1) -> Table:
 
 def made_winning() -> Winning:
     """Return two strategies, one of which is validated, and a pair measured by play."""
-    shares = {
+    shares: dict[str, Any] = {
         "n": 40,
         "wins": 32,
         "support": 0.1,
@@ -54,7 +54,15 @@ def made_winning() -> Winning:
         "more": 0.2,
         "q": 0.01,
     }
-    tested = {"tested": 100, "base": 0.5, "control": 0.6, "granted": 0.8, "low_effect": 0.1, "high_effect": 0.3}
+    tested: dict[str, Any] = {
+        "tested": 100,
+        "base": 0.5,
+        "control": 0.6,
+        "granted": 0.8,
+        "low_effect": 0.1,
+        "high_effect": 0.3,
+    }
+    tested |= {"part": "Joker", "alone": 0.7, "joint": 0.1, "low_joint": 0.05, "high_joint": 0.15}
     one = Strategy(
         "j_joker+j_mad+main:Two Pair",
         "Joker + Mad Joker + mostly Two Pair",

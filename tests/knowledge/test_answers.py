@@ -140,9 +140,10 @@ def test_strategies_are_shown_and_those_of_a_joker(know: Run, tmp_path: Path) ->
     assert (
         code == 0
         and "Joker + Mad Joker + mostly Two Pair" in words
-        and "40 │ 80% │ 1.60 │ 100 │ 60% │ 80% │ +20 (+10 to +30)" in words
+        and "80% of 40 │ 100 │ 60% │ 80% │ +20 (+10 to +30) │ +10 (+5 to +15)" in words
     )
     assert "Zany" not in out
+    assert "TESTSEED, not confirmed" in " ".join(know("strategies", "--rejected", "--store", store)[1].split())
     rows = json.loads(know("strategies", "--rejected", "--json", "--store", store)[1])
     assert [row["validated"] for row in rows] == [True, False]
     assert "+20 (+10 to +30)" in know("joker", "mad", "--store", store)[1]

@@ -130,7 +130,7 @@ def test_runs_of_another_schema_are_not_mixed(tmp_path: Path) -> None:
         graph.backend.write(
             [("UNWIND $rows AS r MERGE (m:Meta {key: r.key}) SET m.value = r.value", [{"key": "schema", "value": "2"}])]
         )
-        with pytest.raises(OtherSchema, match="schema 2, this version writes 3: write it again with ante know load"):
+        with pytest.raises(OtherSchema, match="schema 2, this version writes 4: write it again with ante know load"):
             write_run(graph, run_of("a", []))
         graph.load(made_table(5))
         write_run(graph, run_of("a", []))

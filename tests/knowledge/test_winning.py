@@ -35,7 +35,7 @@ from ante.knowledge.winning import grants, run, starts
 from ante.knowledge.winning.grants import Grant, add, admits, control_of, grant_of, play_granted, typical_items
 from ante.knowledge.winning.mining import Mined, frequent, items_of, mine, name_of
 from ante.knowledge.winning.outcomes import Outcomes, TooManyGames
-from ante.knowledge.winning.run import Field, TooFewGames, interaction, strongest, validated
+from ante.knowledge.winning.run import Field, TooFewGames, best_part, interaction, strongest, validated
 from ante.knowledge.winning.starts import Starts, kept_starts, starts_of
 from ante.knowledge.winning.table import STRATEGIES, read_winning, winning_in
 from tests.knowledge.made import made_table, made_winning
@@ -246,10 +246,10 @@ class MadeField:
 
 def test_validation_is_an_exact_test_of_paired_games() -> None:
     rng = np.random.default_rng(4)
-    base, control, granted = (rng.random(120) < share for share in (0.5, 0.55, 0.7))
+    base, control, granted, first, second = (rng.random(120) < share for share in (0.5, 0.55, 0.7, 0.52, 0.6))
     mined = made_starts([["j_baron", "j_mime"]] * 2, [False, True])
     each = Mined(("j_baron", "j_mime"), 40, 30, *[0.5] * 8)
-    found = validated(each, MadeField(base, control=control, baron_mime=granted), mined, 120)  # type: ignore[arg-type]
+    found = validated(each, MadeField(base, control=control, baron_mime=granted, baron=first, mime=second), mined, 120)  # type: ignore[arg-type]
     pairs = list(zip(granted.tolist(), control.tolist(), strict=True))
     better, worse = sum(a and not b for a, b in pairs), sum(b and not a for a, b in pairs)
     assert found.q_effect == pytest.approx(binomtest(better, better + worse, alternative="greater").pvalue)
@@ -260,6 +260,20 @@ def test_validation_is_an_exact_test_of_paired_games() -> None:
         (mean(differences) - half, mean(differences) + half), abs=1e-4
     )
     assert (found.tested, found.example) == (120, mined.seed(1))
+
+
+def test_a_strategy_is_compared_with_the_best_part_that_can_be_granted() -> None:
+    rng = np.random.default_rng(6)
+    base, pair, first, second = (rng.random(90) < share for share in (0.4, 0.9, 0.5, 0.7))
+    which = np.arange(90)
+    field: Any = MadeField(base, baron_mime=pair, baron=first, mime=second)
+    name, won = best_part(("j_baron", "j_mime"), field, which)
+    assert (name, won.tolist()) == ("Mime", second.tolist())
+    field.arms = {"baron_main:Pair": first, "mime_main:Pair": second}  # the hand played most cannot be granted
+    name, won = best_part(("j_baron", "j_mime", "main:Pair"), field, which)
+    assert (name, won.tolist()) == ("Mime + mostly Pair", second.tolist())
+    name, won = best_part(("j_baron", "main:Pair"), field, which)
+    assert (name, won.tolist()) == ("", base.tolist())
 
 
 def test_the_interaction_of_a_pair_is_a_difference_of_differences() -> None:

@@ -27,7 +27,6 @@ from ante.bench.engine_speed import Row, row_of
 from ante.bench.limit import limits
 from ante.bench.processes import scaling, weight
 from ante.bench.stopwatch import PARTS, Stopwatch, over, timed
-from ante.training.numerics.precision import has_bf16
 from ante.training.settings.config import TrainConfig, make_config
 
 REPEATS = 5
@@ -121,7 +120,7 @@ def turns(config: TrainConfig, made: dict[str, Contender], repeats: int) -> tupl
     """Return steps/s and games/hour of each contender per turn, and steps/s of the network alone."""
     rollout = made[FLOAT].algorithm.env_runner.sample()[0]
     networks: dict[str, Callable[[], int]] = {}
-    for bf16 in (False, True) if has_bf16("cpu") else (False,):
+    for bf16 in (False, True) if BF16 in made else (False,):
         networks |= limits(config, rollout.rows, bf16)
     rates: Rates = {name: [] for name in made}
     games: Rates = {name: [] for name in made}

@@ -6,6 +6,7 @@ logarithm of the probabilities that a random walk meets two nodes within WINDOW 
 """
 
 import hashlib
+import warnings
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -119,3 +120,14 @@ def embed(table: Table, previous: JokerVectors | None = None) -> JokerVectors:
 def packaged() -> JokerVectors:
     """Return the embeddings of the package. Raises Unreadable."""
     return JokerVectors.read(Path(str(files("ante.knowledge") / "measured" / FILE)))
+
+
+def vectors_of(digest: str) -> JokerVectors | None:
+    """Return the embeddings of the package if this is their digest; else warn and return None.
+
+    The weights of a policy that was trained with other ones contain these, so loading it needs no vectors.
+    """
+    if packaged().digest == digest:
+        return packaged()
+    warnings.warn(f"joker vectors {digest[:8]} are of another version: a new policy begins without them", stacklevel=3)
+    return None

@@ -13,7 +13,8 @@ PAIR = f"a.name AS one, b.name AS other, {EFFECT}, s.counts AS counts, s.gain AS
 STRATEGY = (
     "s.key AS key, s.name AS name, s.validated AS validated, s.games AS games, s.wins AS wins, s.support AS support, "
     "s.rate AS rate, s.rate_low AS rate_low, s.rate_high AS rate_high, s.lift AS lift, s.mined_q AS mined_q, s.base AS base, "
-    f"s.control AS control, s.granted AS granted, {EFFECT}, s.example AS example"
+    f"s.control AS control, s.granted AS granted, {EFFECT}, s.example AS example, s.part AS part, s.alone AS alone, "
+    "s.joint AS joint, s.joint_low AS joint_low, s.joint_high AS joint_high"
 )
 SEEN = (
     "s.runs AS runs, s.games AS games, s.wins AS wins, s.rate AS rate, s.rate_low AS rate_low, s.rate_high AS rate_high, "

@@ -6,7 +6,7 @@ patterns, no `+=`, no functions of time, no list indices.
 
 from dataclasses import dataclass
 
-VERSION = 3  # incremented when a stored graph can no longer be read
+VERSION = 4  # incremented when a stored graph can no longer be read
 # Between MATCH and DELETE of edges: finds all of them first. ArcadeDB otherwise deletes while it matches, and fails on
 # thousands of edges. Ladybug requires SKIP or LIMIT after ORDER BY.
 SORTED = "ORDER BY {} SKIP 0"
@@ -113,6 +113,7 @@ STRATEGY = Node(
     {"key": "STRING", "name": "STRING", "validated": "BOOLEAN", "wins": "INT64", "games": "INT64"}
     | {"support": "DOUBLE", "lift": "DOUBLE", "mined_q": "DOUBLE", "example": "STRING"}
     | {"rate_low": "DOUBLE", "rate_high": "DOUBLE"}
+    | {"part": "STRING", "alone": "DOUBLE", "joint": "DOUBLE", "joint_low": "DOUBLE", "joint_high": "DOUBLE"}
     | RATES
     | EFFECT,
 )

@@ -77,7 +77,8 @@ def test_pairs_and_chains_are_those_of_the_queries(server: HttpServer, graph: Kn
     expected = queries.path(graph.backend, "j_joker", "j_mad")
     rows = ask(
         server,
-        "{ strategies(rejected: true) { name validated games rate base control granted effect low high n q example } }",
+        "{ strategies(rejected: true) { name validated games rate base control granted effect low high n q example "
+        "part alone joint joint_low: jointLow joint_high: jointHigh } }",
     )
     expected_rows = queries.strategies(graph.backend, rejected=True)
     assert rows["data"]["strategies"] == [

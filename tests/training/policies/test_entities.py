@@ -17,6 +17,7 @@ from ante.env.entities.rows import new_rows, pack, pack_all
 from ante.env.games import Games, Outcome
 from ante.env.layout import new_observations
 from ante.env.observe import REORDER_JOKERS, REORDER_NONE, observe_all
+from ante.knowledge.embeddings import packaged
 from tests.env.test_observe import shuffle_what_is_hidden
 from tests.support.table import facing, give, hand_of, in_hand, own
 
@@ -336,13 +337,12 @@ def test_half_precision_draws_legal_decisions_with_probabilities_that_sum_to_one
 
 
 def test_vectors_of_jokers_are_an_input() -> None:
-    vectors = np.random.default_rng(0).normal(size=(150, 16)).astype(np.float32)
     states = gathered(hand_of("S_A H_K"))
     own(states[0], "j_egg")
     rows = rows_of(states)
-    made = policy(joker_vectors=vectors)
+    made = policy(joker_vectors=packaged().digest)
     values = made.act(rows, torch.Generator())[2]
-    made.entities.facts[:, -16:] = 0
+    made.entities.facts[:, -128:] = 0
     assert not torch.allclose(values, made.act(rows, torch.Generator())[2])
 
 

@@ -1,4 +1,4 @@
-"""The setting policy.joker_vectors: initial embeddings of jokers, recorded by their digest."""
+"""The setting policy.joker_vectors: embeddings of jokers, recorded by their digest."""
 
 from pathlib import Path
 
@@ -53,6 +53,20 @@ def test_the_digest_is_in_the_settings_and_the_model_card_of_a_release(tmp_path:
     assert packaged().digest in (tmp_path / "made" / CARD).read_text()
     restored = policy_from(tmp_path / "made").entries.things.weight
     np.testing.assert_allclose(restored.detach(), policy.entries.things.weight.detach(), atol=1e-3)
+
+
+def test_the_entity_policy_has_the_measured_embeddings_as_fixed_inputs(tmp_path: Path) -> None:
+    changes = {"policy.kind": "entities", "policy.width": 8, "policy.heads": 2, "policy.trunk": 8}
+    settings = TrainConfig().with_changes({**changes, "policy.joker_vectors": "measured"})
+    policy, plain = new_policy(settings), new_policy(TrainConfig().with_changes(changes))
+    found = policy.entities.facts[:, plain.entities.facts.shape[1] :].numpy()
+    np.testing.assert_array_equal(found[JOKERS], packaged().reduced(128))
+    assert not found[: JOKER_BASE + 1].any() and not found[JOKERS.stop :].any()
+    assert "entities.facts" not in dict(policy.named_parameters())
+    trained = {"timesteps": 1, "games": 1, "seconds": 1.0, "iteration": 1, "timestamp": "2026-11-24T00:00:00Z"}
+    write_policy(policy, settings, trained, tmp_path / "made")
+    assert packaged().digest in (tmp_path / "made" / CARD).read_text()
+    np.testing.assert_allclose(policy_from(tmp_path / "made").entities.facts, policy.entities.facts, atol=1e-3)
 
 
 def test_vectors_of_another_version_are_named_and_words_are_refused() -> None:

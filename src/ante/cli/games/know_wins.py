@@ -23,9 +23,10 @@ def percent(value: float) -> str:
     return f"{value:.0%}"
 
 
-def points(row: dict[str, Any]) -> str:
+def points(row: dict[str, Any], *names: str) -> str:
     """Return a difference of win rates with its 95 % interval, in percentage points."""
-    return f"{100 * row['effect']:+.0f} ({100 * row['low']:+.0f} to {100 * row['high']:+.0f})"
+    middle, low, high = (100 * row[name] for name in names or ("effect", "low", "high"))
+    return f"{middle:+.0f} ({low:+.0f} to {high:+.0f})"
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,8 @@ class KnowStrategies:
     """Show strategies that win more games: mined from games, and validated by play on other seeds.
 
     Each one is a line-up, the hand that is played most, or a levelled hand, at the beginning of ante 6. The effect is
-    the difference in win rate from a control: other jokers of the same rarities in the same games. `mined` and `played` are
-    numbers of games.
+    the difference in win rate from a control: other jokers of the same rarities in the same games; the next column is the
+    difference from the strategy without one of its items, both in points. `played` is the number of games of each.
 
     Try:
       ante know strategies
@@ -56,28 +57,24 @@ class KnowStrategies:
             rows = queries.strategies(graph.backend, self.rejected)
         heads = (
             "strategy",
-            "mined",
-            "won",
-            "lift",
+            "won of mined",
             "played",
             "control",
             "granted",
-            "effect, points (95 %)",
+            "effect (95 %)",
+            "over best part",
             "example",
-            "",
         )
         cells = [
             (
                 row["name"],
-                f"{row['games']}",
-                percent(row["rate"]),
-                f"{row['lift']:.2f}",
+                f"{percent(row['rate'])} of {row['games']}",
                 f"{row['n']}",
                 percent(row["control"]),
                 percent(row["granted"]),
                 points(row),
-                row["example"],
-                "validated" if row["validated"] else "not confirmed",
+                points(row, "joint", "joint_low", "joint_high"),
+                row["example"] if row["validated"] else f"{row['example']}, not confirmed",
             )
             for row in rows
         ]
@@ -93,7 +90,8 @@ class Mine:
     continues after an interruption: results of single games are kept in the folder of the tables.
 
     Try:
-      ante know mine --out src/ante/knowledge/measured          (the committed tables)
+      ante know mine --out mine
+      ante know mine --out mine --fresh 1200 --each 500 --pairs 200 --each-pair 500      (as for the committed tables)
       ante know mine --player rules --games 200 --fresh 100 --out small
     """
 

@@ -58,6 +58,7 @@ class Outcomes:
             part = missing[first : first + BATCH]
             for i, won in zip(part, play(part), strict=True):
                 known[seeds[i]] = bool(won)
+        if len(missing):
             self.write()
         return np.array([known[seed] for seed in seeds], dtype=np.bool_)
 
@@ -65,12 +66,9 @@ class Outcomes:
         """Write the file, atomically."""
         import pyarrow as pa
 
-        rows = [
-            {"arm": arm, "seed": seed, "won": won}
-            for arm, seeds in sorted(self.won.items())
-            for seed, won in sorted(seeds.items())
-        ]
-        table = pa.Table.from_pylist(rows, schema=schema()).replace_schema_metadata({KEY: self.key.encode()})
+        rows = [(arm, seed, won) for arm, seeds in sorted(self.won.items()) for seed, won in sorted(seeds.items())]
+        columns = dict(zip(("arm", "seed", "won"), zip(*rows, strict=True), strict=True))
+        table = pa.table(columns, schema=schema()).replace_schema_metadata({KEY: self.key.encode()})
         self.file.parent.mkdir(parents=True, exist_ok=True)
         write_parquet(self.file, table)
 

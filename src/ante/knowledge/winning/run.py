@@ -16,7 +16,7 @@ from ante.knowledge.measuring.run import Bar
 from ante.knowledge.measuring.statistics import Z_95, p_values, q_values, rounded
 from ante.knowledge.measuring.table import RATE
 from ante.knowledge.winning.grants import RULES, Grant, admits, control_of, grant_of, play_granted, typical_items
-from ante.knowledge.winning.mining import LEAST, LEAST_MORE, LONGEST, Mined, items_of, mine, name_of
+from ante.knowledge.winning.mining import LEAST, LEAST_MORE, LONGEST, MAIN, Items, Mined, items_of, mine, name_of
 from ante.knowledge.winning.outcomes import OUTCOMES, Outcomes
 from ante.knowledge.winning.starts import ANTE, Starts
 from ante.knowledge.winning.table import JOIN, Strategy, Winning, WinPair
@@ -173,9 +173,22 @@ def validated(each: Mined, field: Field, mined: Starts, games: int) -> Strategy:
     figures: dict[str, float] = {name: getattr(each, name) for name in MINED}
     figures |= {"base": base.mean(), "control": control.mean(), "granted": granted.mean()}
     figures |= {"effect": effect, "low_effect": effect - half, "high_effect": effect + half}
+    part, alone = best_part(each.items, field, which)
+    joint, half = mean_and_half(granted.astype(float) - alone)
+    figures |= {"alone": alone.mean(), "joint": joint, "low_joint": joint - half, "high_joint": joint + half}
     found: dict[str, Any] = {name: rounded(value) for name, value in figures.items()}
     key, name = JOIN.join(each.items), name_of(each.items)
-    return Strategy(key, name, each.n, each.wins, tested=len(which), q_effect=p, example=example, **found)
+    return Strategy(key, name, each.n, each.wins, tested=len(which), q_effect=p, part=part, example=example, **found)
+
+
+def best_part(items: Items, field: Field, which: NDArray[np.int64]) -> tuple[str, NDArray[np.bool_]]:
+    """Play a strategy without each one of its granted items; return the name of the part that wins most, and its games."""
+    parts = [tuple(item for item in items if item != left) for left in items if not left.startswith(MAIN)]
+    arms = {part: field.granted(part, which) for part in parts if grant_of(part) != Grant(())}
+    if not arms:
+        return "", field.starts.won[which]
+    best = max(arms, key=lambda part: int(arms[part].sum()))
+    return name_of(best), arms[best]
 
 
 def interaction(one: str, other: str, field: Field, games: int) -> WinPair:

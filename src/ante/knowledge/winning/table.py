@@ -31,6 +31,8 @@ class Strategy:
     tested    games in which it was granted; base, control, granted: win rates in its three arms
     effect    granted less control, with its 95 % interval low_effect to high_effect
     q_effect  false discovery rate of the exact test that it wins more often than the control
+    part      the best part in words: without one of the granted items; empty if only one is granted
+    alone     win rate with this part in the same games; joint: granted less alone, with low_joint to high_joint
     example   seed of a won game in which the player had it
     """
 
@@ -53,6 +55,11 @@ class Strategy:
     low_effect: float
     high_effect: float
     q_effect: float
+    part: str
+    alone: float
+    joint: float
+    low_joint: float
+    high_joint: float
     example: str
 
     @property

@@ -74,6 +74,11 @@ class Strategy:
     high: float = strawberry.field(description="Upper end of the effect's 95 % interval.")
     n: int = strawberry.field(description="Number of games in which it is validated.")
     q: float = strawberry.field(description="Smallest false discovery rate at which it is validated.")
+    part: str = strawberry.field(description="Its best part, without one of its items; empty if only one is granted.")
+    alone: float = strawberry.field(description="Win rate with this part alone.")
+    joint: float = strawberry.field(description="Win rate with it, less that with this part.")
+    joint_low: float = strawberry.field(description="Lower end of the 95 % interval of this difference.")
+    joint_high: float = strawberry.field(description="Upper end of the 95 % interval of this difference.")
     example: str = strawberry.field(description="Seed of a won game that had it.")
 
 

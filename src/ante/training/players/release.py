@@ -144,7 +144,7 @@ def card(name: str, config: TrainConfig, about: dict[str, Any], how: str, lineag
     """Return a model card without evaluation results; the user adds them."""
     trained = about["trained"]
     vectors = getattr(config.policy, "joker_vectors", None)
-    jokers = f"\n| first embeddings of jokers | measured effects, SHA-256 `{vectors}` |" if vectors else ""
+    jokers = f"\n| vectors of jokers | measured effects, SHA-256 `{vectors}` |" if vectors else ""
     started = f"\n| started from | {', then '.join(map(described, reversed(lineage)))} |" if lineage else ""
     return f"""# {name}
 

@@ -71,13 +71,11 @@ def macro_space() -> spaces.Discrete[Any]:
 class EntityEncoder(nn.Module):  # type: ignore[misc]
     """Embeds entities: lookup tables for places and items, and one linear layer per kind for the numbers."""
 
-    def __init__(self, width: int, joker_vectors: NDArray[np.float32] | None) -> None:
+    def __init__(self, width: int, joker_vectors: str | None) -> None:
         super().__init__()
         known = torch.from_numpy(facts())
         if joker_vectors is not None:
-            extra = torch.zeros(N_ITEM_IDS, joker_vectors.shape[1])
-            extra[JOKER_BASE + 1 : JOKER_BASE + 1 + len(joker_vectors)] = torch.from_numpy(joker_vectors)
-            known = torch.cat([known, extra], dim=1)
+            known = torch.cat([known, vectors_of_items(joker_vectors)], dim=1)
         self.register_buffer("facts", known)
         self.register_buffer("kinds", torch.from_numpy(kind_of_item()), persistent=False)
         self.register_buffer("places", torch.from_numpy(kinds_of_places()), persistent=False)
@@ -99,6 +97,17 @@ class EntityEncoder(nn.Module):  # type: ignore[misc]
         vectors = functional.embedding(seen.thing, things) + functional.embedding(seen.place, places)
         vectors = vectors + functional.embedding(seen.trait, traits.flatten(0, 2))
         return vectors + functional.embedding(seen.memory >> 4, self.listed_hands) + self.numbers(by_kind)
+
+
+def vectors_of_items(digest: str) -> torch.Tensor:
+    """Return the measured embeddings of this digest as a row for each item, 0 for all except jokers: (N_ITEM_IDS, k)."""
+    from ante.knowledge.embeddings import DIMENSIONS, vectors_of
+
+    found = torch.zeros(N_ITEM_IDS, DIMENSIONS)
+    known = vectors_of(digest)
+    if known is not None:
+        found[JOKER_BASE + 1 : JOKER_BASE + 1 + len(known.vectors)] = torch.from_numpy(known.reduced(DIMENSIONS))
+    return found
 
 
 class TableEncoder(nn.Module):  # type: ignore[misc]
@@ -177,8 +186,8 @@ class EntityPolicy(GamePolicy, TorchRLModule, ValueFunctionAPI):  # type: ignore
     """Attention over entities with a value head and an autoregressive policy head. One step is one macro decision.
 
     Observations are packed rows (env/entities): `row_t` arrays, or their bytes as a uint8 tensor (n, row_t.itemsize).
-    model_config: width (64) of an entity, layers (2), heads (4), trunk (192), and joker_vectors (None), an array
-    (150, k) float32 of additional features per joker, such as its position in a graph of synergies.
+    model_config: width (64) of an entity, layers (2), heads (4), trunk (192), and joker_vectors (None), SHA-256 of
+    the embeddings that are fixed inputs for each joker.
     """
 
     row_t = row_t

@@ -4,7 +4,6 @@ The flat observation passes through the sparse first layer of the fast path, the
 encoder, whose mean and first output are concatenated to the trunk. The policy is a softmax over one score per candidate.
 """
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -337,17 +336,11 @@ class ShortlistPolicy(GamePolicy, TorchRLModule, ValueFunctionAPI):  # type: ign
 
 
 def begin_with_measured(weight: nn.Parameter, digest: str) -> None:
-    """Set the rows of jokers (N_CANDIDATE_ITEMS, width) to measured embeddings of this digest; columns beyond theirs stay.
+    """Set the rows of jokers (N_CANDIDATE_ITEMS, width) to measured embeddings of this digest; columns beyond theirs stay."""
+    from ante.knowledge.embeddings import DIMENSIONS, vectors_of
 
-    A policy whose weights are loaded may have begun with those of another version: then a warning is all there is.
-    """
-    from ante.knowledge.embeddings import DIMENSIONS, packaged
-
-    known = packaged()
-    if known.digest != digest:
-        warnings.warn(
-            f"joker vectors {digest[:8]} are of another version: a new policy begins with random ones", stacklevel=2
-        )
+    known = vectors_of(digest)
+    if known is None:
         return
     kept = min(DIMENSIONS, weight.shape[1])
     with torch.no_grad():

@@ -72,6 +72,28 @@ class HiddenLayers(PolicySettings):
         return widths
 
 
+class VectorsOfJokers(PolicySettings):
+    """Settings of policies that can use vectors of measured effects of jokers."""
+
+    joker_vectors: str | None = setting(
+        None,
+        "Vectors of measured effects of jokers: None, or measured, which is replaced by their SHA-256. Embeddings of jokers "
+        "begin with them (shortlist), or they are fixed inputs for each joker (entities).",
+        "To begin with jokers that work alike close to each other (docs/how-to/knowledge.md).",
+    )
+
+    @field_validator("joker_vectors")
+    @classmethod
+    def _vectors(cls, name: str | None) -> str | None:
+        if name == "measured":
+            from ante.knowledge.embeddings import packaged
+
+            return packaged().digest
+        if name is not None and not re.fullmatch("[0-9a-f]{64}", name):
+            raise ValueError("use None, measured or the SHA-256 of joker vectors")
+        return name
+
+
 @POLICIES.register
 class Mlp(HiddenLayers):
     """A feed-forward network on the flat view."""
@@ -85,7 +107,7 @@ class Mlp(HiddenLayers):
 
 
 @POLICIES.register
-class Entities(PolicySettings):
+class Entities(VectorsOfJokers):
     """Attention over every card, joker and item."""
 
     implementation = "ante.training.policies.entities:EntityPolicy"
@@ -103,7 +125,7 @@ class Entities(PolicySettings):
 
 
 @POLICIES.register
-class Shortlist(HiddenLayers):
+class Shortlist(HiddenLayers, VectorsOfJokers):
     """Scores a list of candidate actions."""
 
     supports = EVERY_POLICY | {Feature.HINTS, Feature.HINT_SHAPING}
@@ -111,23 +133,6 @@ class Shortlist(HiddenLayers):
     implementation = "ante.training.policies.shortlist:ShortlistPolicy"
     kind: Literal["shortlist"] = kind_of("shortlist")
     entry: int = setting(64, "Width of a candidate's embedding.", "With hidden.", ge=8)
-    joker_vectors: str | None = setting(
-        None,
-        "Initial embeddings of jokers: None for random ones; measured for those of measured effects, which is replaced by "
-        "their SHA-256.",
-        "To begin with jokers that work alike close to each other (docs/how-to/knowledge.md).",
-    )
-
-    @field_validator("joker_vectors")
-    @classmethod
-    def _vectors(cls, name: str | None) -> str | None:
-        if name == "measured":
-            from ante.knowledge.embeddings import packaged
-
-            return packaged().digest
-        if name is not None and not re.fullmatch("[0-9a-f]{64}", name):
-            raise ValueError("use None, measured or the SHA-256 of joker vectors")
-        return name
 
 
 @POLICIES.register

@@ -144,13 +144,13 @@ const points = (x, low, high) => [x, low, high].map((each) => (each > 0 ? "+" : 
 const significant = (x, q) => (q <= 0.05 ? tone(x) : "soft");
 
 function drawStrategies() {
-  const heads = ["strategy", "games", "win rate with it", "lift", "granted", "control", "effect, points (95 %)", "against its best part, points", "example, seed", ""];
+  const heads = ["strategy", "won of mined", "control", "granted", "effect, points (95 %)", "against its best part, points", "example, seed"];
   const rows = data.strategies.filter((each) => each.validated || byId("rejected").checked).map((each) => el("tr", {},
     el("td", {}, each.jokers.length ? el("button.link", { type: "button", onclick: () => choose(each.jokers[0]) }, each.name) : each.name),
-    ...[each.n, percent(each.rate), each.lift.toFixed(2), percent(each.granted), percent(each.control)].map((cell) => el("td", {}, `${cell}`)),
+    ...[`${percent(each.rate)} of ${each.n}`, percent(each.control), percent(each.granted)].map((cell) => el("td", {}, cell)),
     el(`td.${each.validated ? tone(each.effect) : "soft"}`, {}, points(each.effect, each.low_effect, each.high_effect)),
     el("td", {}, `${each.part || "none"}: ${points(each.joint, each.low_joint, each.high_joint)}`),
-    el("td", {}, each.example), el("td", {}, each.validated ? "validated" : "not confirmed")));
+    el("td", {}, each.example + (each.validated ? "" : ", not confirmed"))));
   byId("strategies").replaceChildren(el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))), el("tbody", {}, rows));
 }
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ante.engine.actions import Verb, pack_action
+from ante.env.games import Games
 from ante.errors import BalatroError
 from ante.hints.rules import RulesPlayer
 from ante.terminal.advice import RULES, Adviser
@@ -112,3 +113,19 @@ def test_advice_leaves_the_game_as_it_is() -> None:
     before = game.session.states.tobytes()
     press(game, "h")
     assert game.session.states.tobytes() == before
+
+
+def test_the_advice_of_a_policy_is_its_own_decision_in_the_game() -> None:
+    from ante.cli.players import player_of
+    from ante.terminal.session import decision_name
+
+    player, games = player_of("white-stake", True, "best"), Games(1, seed="TESTSEED", reorder="jokers", discrete=False)
+    games.reset()
+    adviser = Adviser("white-stake", lambda name: player_of(name, True, "best"))
+    for _ in range(30):
+        action = player.choose(games, np.ones(1, dtype=np.bool_))
+        chance, decision = adviser.lines(games.states, 0)[1].split("%", 1)
+        note = player.explain(games, int(action[0]))
+        assert decision.strip().startswith(decision_name(games.states[0], int(action[0])))
+        assert int(chance) == round(100 * note.options[0][1])
+        games.step(action)

@@ -84,7 +84,7 @@ class Facts(Protocol):
 
 def games_at(states: np.recarray, reorder: str = "none") -> Games:
     """Return games in the states of these records (n,), observed."""
-    games = Games(len(states), reorder=reorder, discrete=False, flat=False)
+    games = Games(len(states), reorder=reorder, discrete=False)
     games.states.view(np.uint8)[:] = np.ascontiguousarray(states).view(np.uint8)
     observe_games(games.states, np.arange(games.n), games.reorder, games.observations, games.flat)
     return games

@@ -96,12 +96,14 @@ def numbers_of(rows: NDArray[Any]) -> NDArray[np.int16]:
 
 
 def pack_flat(flat: NDArray[np.float32], masks: NDArray[np.int8], out: NDArray[Any]) -> None:
-    """Write observations as packed rows.
+    """Write observations as packed rows. Raises ValueError for games without vectors (`flat=False`).
 
     flat   (n, FLAT_SIZE) float32
     masks  (n, N_DISCRETE) int8
     out    (n,) flat_row_t, contiguous, overwritten
     """
+    if flat.shape != (len(out), FLAT_SIZE):
+        raise ValueError(f"{len(out)} games need vectors ({len(out)}, {FLAT_SIZE}), not {flat.shape}: do not set flat=False")
     pack_rows(flat, masks, PLACES, numbers_of(out), octets_of(out), AT_BITS, AT_MASK)
 
 

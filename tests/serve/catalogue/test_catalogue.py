@@ -53,8 +53,12 @@ def test_the_list_follows_the_store(port: int, place: Path) -> None:
     with (place / "new" / "metrics.csv").open("a") as stream:
         stream.write("2,2000,20,120,9.5,0.5,5,2\n")
     until(lambda: rows(port)["new"]["blinds"] == 9.5)
-    version = json.loads(ask(port, "/live.json")[2])["version"]
-    assert json.loads(ask(port, f"/live.json?version={version}")[2]) == {"version": version}
+
+    def is_unchanged() -> bool:  # the store may be read once more between the two requests
+        version = json.loads(ask(port, "/live.json")[2])["version"]
+        return bool(json.loads(ask(port, f"/live.json?version={version}")[2]) == {"version": version})
+
+    until(is_unchanged)
     shutil.rmtree(place / "new")
     until(lambda: "new" not in rows(port))
 

@@ -1,4 +1,4 @@
-"""`ante hints`: probe an LLM endpoint, show one request, measure the effect of hints."""
+"""`ante hints`: probe an LLM endpoint, show one request, measure the effect and the value of hints."""
 
 import json
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from tyro.conf import Positional, arg, subcommand
 
-from ante.cli.options import Count, OutFile, Stake
+from ante.cli.options import Count, Number, OutFile, OutFolder, Share, Stake
 from ante.cli.shown import paper, progress
 from ante.errors import BalatroError
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ante.hints.probe import Probe
     from ante.hints.question import Question
     from ante.hints.settings import AdvisorSettings
+    from ante.training.players.hint_value import HintValue
 
 
 def settings_of(endpoint: str | None, model: str | None) -> "AdvisorSettings":
@@ -336,6 +337,94 @@ class EffectOfHints:
 
 
 @dataclass(frozen=True)
+class ValueOfHints:
+    """Measure what hints are worth to a policy: play on from its own choice and from each hint, in the same futures.
+
+    One decision of each game (Red Deck, White Stake) is drawn among those in which the policy is unsure. From each
+    choice, copies of the game are played on in which everything that was not seen is redrawn, the same for all
+    choices. With LLM_KNOWLEDGE the LLM answers each question without and with the lines of the graph, and only
+    decisions about which the graph has lines are drawn. Repeated with the same --out, the command continues.
+
+    Try:
+      ante hints value white-stake-4 --by rules --games 50
+      LLM_KNOWLEDGE=default ante hints value white-stake-4 --games 200 --out runs/hint-value
+    """
+
+    player: Positional[Annotated[str, arg(metavar="MODEL|RUN")]]
+    """Policy of kind shortlist: a released model, or the folder of a run."""
+    by: Literal["rules", "llm", "both"] = "both"
+    """Advisor whose hints are measured."""
+    games: Count = 100
+    """Games, of each of which one decision is drawn."""
+    draw: Number = 0
+    """Number of a list of random seeds, as in `ante eval`."""
+    futures: Count = 200
+    """Games that are played on from each choice."""
+    confidence: Share = 0.7
+    """The policy is unsure if its most probable action is less probable than this."""
+    checkpoint: str = "best"
+    """Checkpoint of a run: best or latest."""
+    endpoint: str | None = None
+    """URL instead of LLM_ENDPOINT."""
+    model: str | None = None
+    """Model instead of LLM_MODEL."""
+    out: OutFolder | None = None
+    """Folder for value.json and the LLM's answers, which are not requested again."""
+    json: bool = False
+    """Print one JSON object: gains, answered, decisions, and what was measured."""
+
+    def run(self) -> int:
+        """Measure and print the gains."""
+        import os
+
+        from ante.agents.releases import policy_folder
+        from ante.agents.seed_lists import evaluation_seeds
+        from ante.cli.players import one_thread
+        from ante.files import write_text
+        from ante.knowledge.facts import facts_from
+        from ante.training.players.hint_value import value_of_hints
+        from ante.training.players.release import player_from
+
+        player = one_thread(player_from(policy_folder(self.player), self.checkpoint, likeliest=True))
+        settings = self.llm() if self.by != "rules" else None
+        facts = facts_from(settings.knowledge, os.environ) if settings else None
+        seeds = evaluation_seeds(self.games, self.draw)
+        rules = self.by != "llm"
+        found = value_of_hints(player, seeds, self.confidence, self.futures, rules, settings, facts, progress)
+        about = {"player": self.player, "games": self.games, "draw": self.draw, "futures": self.futures}
+        if settings:
+            about |= {"model": settings.model, "prompt": settings.prompt, "knowledge": settings.knowledge}
+        text = json.dumps({**about, **found.written()}, indent=1)
+        if self.out:
+            write_text(self.out / "value.json", text)
+        if self.json:
+            print(text)
+        else:
+            print_value(found, self.player)
+        return 0
+
+    def llm(self) -> "AdvisorSettings":
+        """Return the settings of the LLM. Raises BadHints."""
+        settings = settings_of(self.endpoint, self.model).complete()
+        if self.out is None:
+            return settings
+        self.out.mkdir(parents=True, exist_ok=True)
+        return settings.model_copy(update={"cache": str(self.out / "answers.sqlite")})
+
+
+def print_value(found: "HintValue", player: str) -> None:
+    """Print the gain of each source as a table."""
+    from rich.table import Table
+
+    table = Table("hints of", "against", "hints", "other choices", "change of the win rate in points")
+    for (one, other), gain in found.gains().items():
+        hints = f"{found.answered[one]} of {gain.decisions}"
+        table.add_row(one, player if other == "policy" else other, hints, str(gain.changed), str(gain))
+    paper().print(table)
+    print("Means of one decision of each game, with 95 % intervals.")
+
+
+@dataclass(frozen=True)
 class Hints:
     """Test hints of an LLM or rules: check an endpoint, inspect a request, measure the effect (docs/how-to/hints.md).
 
@@ -348,7 +437,8 @@ class Hints:
     command: Annotated[
         Annotated[ProbeHints, subcommand("probe")]
         | Annotated[AskHint, subcommand("ask")]
-        | Annotated[EffectOfHints, subcommand("effect")],
+        | Annotated[EffectOfHints, subcommand("effect")]
+        | Annotated[ValueOfHints, subcommand("value")],
         arg(name=""),
     ]
 

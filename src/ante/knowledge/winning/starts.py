@@ -129,14 +129,22 @@ def new_games(player: Chooser, n: int, deck: str, stake: int) -> Games:
 
 
 def play_on(
-    player: Chooser, games: Games, look: Callable[[NDArray[np.bool_]], None] = lambda _: None
+    player: Chooser,
+    games: Games,
+    look: Callable[[NDArray[np.bool_]], None] = lambda _: None,
+    first: NDArray[np.int64] | None = None,
 ) -> NDArray[np.bool_]:
-    """Play all games to their end and return which are won; `look` is called before each step with those in play."""
+    """Play all games to their end and return which are won; `look` is called before each step with those in play.
+
+    first  (n,) int64, the first action of each game, which the player then does not choose
+    """
     playing = np.ones(games.n, dtype=np.bool_)
     won = np.zeros(games.n, dtype=np.bool_)
     while playing.any():
         look(playing)
-        games.step(np.where(playing, player.choose(games, playing), -1))
+        chosen = player.choose(games, playing) if first is None else first
+        first = None
+        games.step(np.where(playing, chosen, -1))
         won |= playing & (games.outcome == Outcome.WON)
         playing &= games.outcome == Outcome.PLAYING
     return won

@@ -103,7 +103,7 @@ def pack_flat(flat: NDArray[np.float32], masks: NDArray[np.int8], out: NDArray[A
     out    (n,) flat_row_t, contiguous, overwritten
     """
     if flat.shape != (len(out), FLAT_SIZE):
-        raise ValueError(f"{len(out)} games need vectors ({len(out)}, {FLAT_SIZE}), not {flat.shape}: do not set flat=False")
+        raise ValueError(f"{len(out)} games have no vectors but an array {flat.shape}: they were made with flat=False")
     pack_rows(flat, masks, PLACES, numbers_of(out), octets_of(out), AT_BITS, AT_MASK)
 
 

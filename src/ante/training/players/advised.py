@@ -3,7 +3,7 @@
 import asyncio
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -23,7 +23,7 @@ from ante.hints.advice import Advice
 from ante.hints.broker import hint_field
 from ante.hints.budget import DecisionBudget
 from ante.hints.ledger import GOOD, Ledger
-from ante.hints.question import PROMPT, lists_of, question_of, without_seed
+from ante.hints.question import PROMPT, Question, lists_of, question_of, without_seed
 from ante.hints.rules import advise
 from ante.hints.settings import AdvisorSettings, read_settings
 from ante.knowledge.facts import facts_from
@@ -166,17 +166,22 @@ class AdvisedPlayer:
                 self.ledger.asks += question is not None
                 self.ledger.ended(GOOD)
             return [advise(question) if question is not None else None for question in questions]
-        desk = self._desk
-        gate = asyncio.Semaphore(desk.settings.concurrency)
+        return self._loop.run_until_complete(answers_of(self._desk, questions))
 
-        async def one(question: Any) -> Advice | None:
-            async with gate:
-                return await desk.advise(question) if question is not None else None
 
-        async def every() -> list[Advice | None]:
-            return list(await asyncio.gather(*map(one, questions)))
+async def answers_of(
+    desk: "Desk", questions: Sequence[Question | None], advance: Callable[[int], None] = lambda _: None
+) -> list[Advice | None]:
+    """Return a hint or None for each question. Waits for the responses."""
+    gate = asyncio.Semaphore(desk.settings.concurrency)
 
-        return self._loop.run_until_complete(every())
+    async def one(question: Question | None) -> Advice | None:
+        async with gate:
+            found = await desk.advise(question) if question is not None else None
+        advance(1)
+        return found
+
+    return list(await asyncio.gather(*map(one, questions)))
 
 
 def desk_of(settings: AdvisorSettings) -> "Desk":

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 from ray.rllib.core.rl_module.torch import TorchRLModule
 
-from ante.agents.evaluate import Player
 from ante.files import write_text
-from ante.training.acting.player import make_player
+from ante.training.acting.player import PolicyPlayer, make_player
 from ante.training.acting.win_head import WIN_HEAD, WinHead, read_win_head
 from ante.training.policies.registry import SETTINGS, load_policy, read_policy
 from ante.training.run_store.checkpoints import with_facts
@@ -127,7 +126,7 @@ def policy_from(folder: Path, checkpoint: str = "best") -> TorchRLModule:
     return (read_release(folder) if is_release(folder) else load_policy(folder, checkpoint))[0]
 
 
-def player_from(folder: Path, checkpoint: str = "best", likeliest: bool = False) -> Player:
+def player_from(folder: Path, checkpoint: str = "best", likeliest: bool = False) -> PolicyPlayer:
     """Return the player of a run's checkpoint (or best, latest) or of a release. Raises BadCheckpoint, BadConfig."""
     config, head = read_config(folder / "config.yaml"), None
     if is_release(folder):

@@ -135,6 +135,7 @@ def test_the_command_measures_the_llm_without_and_with_knowledge_and_continues(
         monkeypatch.setenv("LLM_ENDPOINT", server.url)
         monkeypatch.setenv("LLM_MODEL", "fake")
         monkeypatch.setenv("LLM_KNOWLEDGE", "default")
+        monkeypatch.setenv("LLM_TIMEOUT_SECONDS", "60")
         assert run(monkeypatch, "--games", "3", "--out", str(tmp_path)) == 0
         shown = capsys.readouterr().out
         found = json.loads((tmp_path / "value.json").read_text())
@@ -150,7 +151,9 @@ def test_the_command_measures_the_llm_without_and_with_knowledge_and_continues(
 def test_without_an_answer_the_policys_choice_is_played(player: PolicyPlayer) -> None:
     """Every second request fails, each of them about another decision."""
     with FakeServer(mode="flaky") as server:
-        settings = AdvisorSettings(endpoint=server.url, model="fake", tries=1, concurrency=1, breaker_failures=100)
+        settings = AdvisorSettings(
+            endpoint=server.url, model="fake", tries=1, concurrency=1, breaker_failures=100, timeout_seconds=60
+        )
         found = value_of_hints(player, SEEDS, 0.9, 2, False, settings, None, lambda total, about: nullcontext(ignore))
     assert 0 < found.answered["llm"] < len(SEEDS)
     silent = [row["choices"] for row in found.rows() if row["choices"]["llm"] == row["choices"]["policy"]]

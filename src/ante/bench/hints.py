@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 import ray
 import torch
-from scipy import stats
 
 from ante.bench.engine_speed import Row, row_of
 from ante.bench.stopwatch import timed
 from ante.errors import BalatroError
 from ante.training.advice.broker import HintWatch
+from ante.training.players.hint_value import student_interval
 from ante.training.rllib.build import build
 from ante.training.run.evaluate import trial
 from ante.training.settings.config import TrainConfig, make_config
@@ -168,9 +168,6 @@ def rows_of(name: str, each: Hinted) -> list[Row]:
     return rows
 
 
-LEVEL = 0.95
-
-
 @dataclass(frozen=True)
 class Point:
     """One evaluation of one run after `steps`, with the hint source `hints`."""
@@ -239,8 +236,5 @@ def effect(points: Sequence[Point], steps: int, hints: str) -> Effect:
     without = {point.seed: point.blinds for point in points if point.steps == steps and point.hints == "off"}
     advised = {point.seed: point.blinds for point in points if point.steps == steps and point.hints == hints}
     more = np.array([advised[seed] - without[seed] for seed in sorted(advised)])
-    half = math.nan
-    if len(more) > 1:
-        half = float(stats.t.ppf(0.5 + LEVEL / 2, len(more) - 1) * more.std(ddof=1) / math.sqrt(len(more)))
     means = float(np.mean(list(without.values()))), float(np.mean(list(advised.values())))
-    return Effect(steps, len(more), *means, float(more.mean()), float(more.mean()) - half, float(more.mean()) + half)
+    return Effect(steps, len(more), *means, *student_interval(more))

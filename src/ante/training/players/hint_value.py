@@ -203,34 +203,28 @@ def unsure_decisions(
     """
     if player.discrete or not hasattr(player.policy, "action_log_probs"):
         raise BalatroError(f"{player.name} has no probabilities of whole decisions: use a policy of kind shortlist")
-    kept = new_states(len(seeds))
-    steps, chosen = np.full(len(seeds), -1, dtype=np.int64), np.zeros(len(seeds), dtype=np.int64)
-    sure = np.zeros(len(seeds))
-    for first in range(0, len(seeds), BATCH):
-        batch = list(seeds[first : first + BATCH])
-        draws = [np.random.default_rng(np.frombuffer(seed.encode(), dtype=np.uint8)) for seed in batch]
-        eligible = np.zeros(len(batch), dtype=np.int64)  # decisions so far
-        games = new_games(player, len(batch), DECK, STAKE)
-        games.reset(options={"seed": batch})
-        playing = np.ones(games.n, dtype=np.bool_)
-        while playing.any():
-            which = np.flatnonzero(playing)
-            decisions, likely = most_likely(player, games, which)
-            for k in np.flatnonzero(likely < confidence):
-                i = int(which[k])
-                if not wanted(games.states[i]):
-                    continue
-                eligible[i] += 1
-                if draws[i].random() * eligible[i] < 1:  # each decision is kept with the same probability
-                    kept[first + i] = games.states[i]
-                    steps[first + i], chosen[first + i] = games.steps[i], decisions[k]
-                    sure[first + i] = likely[k]
-            actions = np.full(games.n, -1, dtype=np.int64)
-            actions[which] = decisions
-            games.step(actions)
-            playing &= games.outcome == Outcome.PLAYING
-        advance(len(batch))
-    found = np.flatnonzero(steps >= 0)
+    games = new_games(player, len(seeds), DECK, STAKE)
+    games.reset(options={"seed": list(seeds)})
+    draws = [np.random.default_rng(np.frombuffer(seed.encode(), dtype=np.uint8)) for seed in seeds]
+    kept, sure = new_states(games.n), np.zeros(games.n)
+    chosen, steps, eligible = (np.zeros(games.n, dtype=np.int64) for _ in range(3))
+    playing = np.ones(games.n, dtype=np.bool_)
+    while playing.any():
+        which = np.flatnonzero(playing)
+        decisions, likely = most_likely(player, games, which)
+        for k in np.flatnonzero(likely < confidence):
+            i = int(which[k])
+            if not wanted(games.states[i]):
+                continue
+            eligible[i] += 1
+            if draws[i].random() * eligible[i] < 1:  # each decision is kept with the same probability
+                kept[i], steps[i], chosen[i], sure[i] = games.states[i], games.steps[i], decisions[k], likely[k]
+        actions = np.full(games.n, -1, dtype=np.int64)
+        actions[which] = decisions
+        games.step(actions)
+        playing &= games.outcome == Outcome.PLAYING
+        advance(len(which) - int(playing.sum()))
+    found = np.flatnonzero(eligible)
     states = copy_states(as_records(kept, found))
     return Unsure(states, [seeds[i] for i in found], steps[found], chosen[found], sure[found])
 
@@ -283,9 +277,13 @@ def won_after(
 def gain_of(won: Sequence[dict[int, float]], ours: Sequence[int], theirs: Sequence[int]) -> Gain:
     """Return the gain of our choices over theirs, with Student's t interval over the games."""
     more = 100 * np.array([each[one] - each[other] for each, one, other in zip(won, ours, theirs, strict=True)])
-    half = math.nan
-    if len(more) > 1:
-        half = float(stats.t.ppf(0.5 + LEVEL / 2, len(more) - 1) * more.std(ddof=1) / math.sqrt(len(more)))
     changed = sum(one != other for one, other in zip(ours, theirs, strict=True))
-    mean = float(more.mean())
-    return Gain(len(more), changed, mean, mean - half, mean + half)
+    return Gain(len(more), changed, *student_interval(more))
+
+
+def student_interval(values: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Return the mean of values, and its 95 % interval by Student's t, which is NaN for a single one."""
+    mean, half = float(values.mean()), math.nan
+    if len(values) > 1:
+        half = float(stats.t.ppf(0.5 + LEVEL / 2, len(values) - 1) * stats.sem(values))
+    return mean, mean - half, mean + half

@@ -416,12 +416,15 @@ def print_value(found: "HintValue", player: str) -> None:
     """Print the gain of each source as a table."""
     from rich.table import Table
 
-    table = Table("hints of", "against", "hints", "other choices", "change of the win rate in points")
+    table = Table("hints of", "against", "changed", "win rate")
     for (one, other), gain in found.gains().items():
-        hints = f"{found.answered[one]} of {gain.decisions}"
-        table.add_row(one, player if other == "policy" else other, hints, str(gain.changed), str(gain))
+        table.add_row(one, player if other == "policy" else other, str(gain.changed), str(gain))
     paper().print(table)
-    print("Means of one decision of each game, with 95 % intervals.")
+    n = len(found.decisions.seeds)
+    print(f"Change of the win rate by one decision in points, with 95 % intervals; {n} decisions, one of each game.")
+    for source, answered in found.answered.items():
+        if answered < n:
+            print(f"{source}: {n - answered} decisions without a hint count as unchanged.")
 
 
 @dataclass(frozen=True)

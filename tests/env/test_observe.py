@@ -28,6 +28,7 @@ from ante.env.layout import (
 )
 from ante.env.observe import observe, observe_all
 from ante.env.text import action_name, describe
+from tests.support.hidden import change_fronts_and_order, hide_more
 
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "1"
 GAMES = 120 if COMPILED else 15
@@ -89,10 +90,9 @@ def test_looking_changes_nothing() -> None:
 @given(seed=st.integers(0, 10_000), one_chip=st.integers(0, 1))
 def test_nothing_hidden_is_told(seed: int, one_chip: int) -> None:
     rng = np.random.default_rng(seed)
-    for s in played(seed, one_chip, 30 if COMPILED else 6):
-        if s.phase == Phase.PLAY and s.n_hand > 2:
-            s.cards[s.hand[1]].face_down = 1
-            s.cards[s.hand[2]].face_down = 1
+    states = played(seed, one_chip, 30 if COMPILED else 6)
+    hide_more(states)
+    for s in states:
         observed = seen(s)
         shuffle_what_is_hidden(s, rng)
         assert seen(s) == observed
@@ -115,6 +115,7 @@ def shuffle_what_is_hidden(s: np.record, rng: np.random.Generator) -> None:
         s.row[0] = s.jokers[0]
         s.pack[0] = s.jokers[0]
     swap_face_down(s, rng)
+    change_fronts_and_order(s, rng)
 
 
 def swap_face_down(s: np.record, rng: np.random.Generator) -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -38,6 +39,7 @@ from ante.search.phases import PRIORS
 from ante.search.player import Finding, NotSearchable
 from ante.search.racing import Comparison
 from ante.watch.episode import check_compact
+from ante.watch.notes import read_notes
 from tests.search.made import small_player
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "comparisons" / "search"
@@ -191,6 +193,9 @@ def test_games_won_only_with_search_are_kept_as_replays_with_their_moments(tmp_p
     replay = (tmp_path / "games" / "LESSON12.txt").read_text()
     assert check_compact(replay) is None
     assert len(read_replay(replay)[1]) == lines[1].decisions
+    player, notes = read_notes(tmp_path / "games" / "LESSON12.notes.json.gz")
+    assert player == "changing" and len(notes) == lines[1].decisions
+    assert all(re.match(r"2 decisions in 16 simulations; changed: ", note.search) for note in notes)
     told = json.loads((tmp_path / "games" / "moments.json").read_text())
     assert list(told) == ["LESSON12"]
     assert told["LESSON12"]["budget"] == "16"
@@ -203,7 +208,7 @@ def test_a_list_in_place_of_the_told_moments_is_refused(tmp_path: Path) -> None:
     (tmp_path / FOLDER).mkdir()
     (tmp_path / FOLDER / MOMENTS).write_text("[]")
     with pytest.raises(Unreadable, match="not a JSON object"):
-        Story(["A"]).keep(tmp_path, "16ms", ["A"])
+        Story("small", ["A"]).keep(tmp_path, "16ms", ["A"])
 
 
 @pytest.mark.parametrize("width", ["80", "100", "160"])

@@ -24,6 +24,7 @@ from ante.lookahead.candidates import list_candidates
 from ante.lookahead.records import candidates_t
 from tests.env.test_observe import shuffle_what_is_hidden
 from tests.lookahead.test_candidates import in_round, some_games
+from tests.support.hidden import hide_more
 
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "1"
 GAMES = 40 if COMPILED else 6
@@ -35,9 +36,7 @@ GAMES = 40 if COMPILED else 6
 def test_two_games_that_look_the_same_are_the_same_question(seed: int, one_chip: int) -> None:
     rng = np.random.default_rng(seed)
     states = some_games(GAMES, seed, one_chip)
-    for s in states:
-        if s.phase == Phase.PLAY and s.n_hand > 2:
-            s.cards[s.hand[1]].face_down = s.cards[s.hand[2]].face_down = 1
+    hide_more(states)
     before = [question_of(s, r) for s, r in zip(states, list_candidates(states), strict=True)]
     for s in states:
         shuffle_what_is_hidden(s, rng)

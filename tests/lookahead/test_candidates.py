@@ -43,6 +43,7 @@ from ante.lookahead.reference_hands import (
     write_strengths,
 )
 from tests.env.test_observe import shuffle_what_is_hidden
+from tests.support.hidden import hide_more
 
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "1"
 PAIR = int(Hand.PAIR) - FIRST_REFERENCE_HAND
@@ -148,10 +149,7 @@ def states_of(s: np.record) -> np.recarray:
 def test_nothing_hidden_is_listed(seed: int, one_chip: int) -> None:
     rng = np.random.default_rng(seed)
     states = some_games(60 if COMPILED else 6, seed, one_chip)
-    for s in states:
-        if s.phase == Phase.PLAY and s.n_hand > 2:
-            s.cards[s.hand[1]].face_down = 1
-            s.cards[s.hand[2]].face_down = 1
+    hide_more(states)
     listed = list_candidates(states).tobytes()
     for s in states:
         shuffle_what_is_hidden(s, rng)

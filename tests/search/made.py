@@ -11,6 +11,7 @@ from ante.training.acting.player import PolicyPlayer
 from ante.training.acting.win_head import WinHead
 from ante.training.policies.shortlist import ShortlistPolicy
 from tests.search.test_determinise import change_what_is_hidden
+from tests.support.hidden import hide_more
 from tests.support.lists import small
 
 
@@ -25,7 +26,7 @@ def small_player() -> PolicyPlayer:
 
 
 def some_games(n: int, steps: int, seeds: str = "SEARCH") -> Games:
-    """Return games in play after up to `steps` decisions of the small player; a blind needs one chip."""
+    """Return games in play after up to `steps` decisions of the small player; a blind needs one chip, and much is hidden."""
     games = Games(n, discrete=False, reorder="jokers")
     games.reset(options={"seed": [f"{seeds}{i + 11}" for i in range(n)]})
     games.states.one_chip_blinds = 1
@@ -36,6 +37,7 @@ def some_games(n: int, steps: int, seeds: str = "SEARCH") -> Games:
         games.step(player.choose(games, np.ones(n, dtype=np.bool_)))
         for i in np.flatnonzero(games.outcome):
             games.states[i] = saved[i]
+    hide_more(games.states)
     observe_games(games.states, np.arange(n), games.reorder, games.observations, games.flat)
     return games
 

@@ -54,8 +54,8 @@ def test_the_sales_are_those_that_disable_the_boss(boss: Blind, jokers: tuple[Jo
 
 def test_a_sale_that_the_player_chooses_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     games, all_of_them = some_games(12, 25), np.ones(12, dtype=np.bool_)
-    own = small_player().choose(games, all_of_them)
-    monkeypatch.setattr("ante.search.player.disabling_sales", lambda s: own)
+    own = dict(zip((bytes(s.seed) for s in games.states), small_player().choose(games, all_of_them), strict=True))
+    monkeypatch.setattr("ante.search.player.disabling_sales", lambda s: np.array([own[bytes(s.seed)]]))
     player = SearchPlayer(small_player(), Budget(400))
     player.choose(games, all_of_them)
     compared = [each.comparison.decisions.tolist() for each in player.findings if each.comparison]

@@ -17,19 +17,17 @@ from ante.env.layout import new_observations
 from ante.env.observe import observe_all
 from ante.search.determinise import determinised
 from tests.env.test_observe import COMPILED, round_with_jokers
+from tests.support.hidden import change_fronts_and_order, hide_more
 from tests.support.perturb import fingerprint
 
 SEED = np.array([12345], dtype=np.uint64)
 
 
 def some_games(seed: int, one_chip: int, n: int = 60 if COMPILED else 6) -> np.recarray:
-    """Return games of all decks and stakes, stopped at random steps; some hands with face-down cards."""
+    """Return games of all decks and stakes, stopped at random steps, with much that is hidden."""
     states = new_states(n)
     fuzz(states, n * (20 + seed % 60), seed, one_chip, np.zeros(4, dtype=np.int64))
-    for s in states[::2]:
-        if s.phase == Phase.PLAY and s.n_hand > 2:
-            s.cards[s.hand[1]].face_down = 1
-            s.cards[s.hand[2]].face_down = 1
+    hide_more(states)
     return states
 
 
@@ -56,6 +54,7 @@ def change_what_is_hidden(s: np.record, rng: np.random.Generator) -> None:
     s.made = s.row[0]
     if s.round_number == 0 or (s.phase == Phase.ROUND_END and s.beat_boss):
         s.voucher_this_ante = 1 + int(s.voucher_this_ante) % 30
+    change_fronts_and_order(s, rng)
     targeted = (Joker.IDOL, Joker.MAIL, Joker.ANCIENT, Joker.CASTLE)
     if not any(s.jokers[i].id in targeted for i in range(s.n_jokers)):
         if s.phase in (Phase.PLAY, Phase.BLIND_SELECT, Phase.ROUND_END):

@@ -1,8 +1,11 @@
 """Search: decisions are legal, depend on nothing hidden, are reproducible, and follow the evidence."""
 
 import json
+import math
 import re
+import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,8 +14,10 @@ from ante.agents.baselines import Baseline
 from ante.env.games import Games
 from ante.search.budget import BadBudget, Budget, budget_of
 from ante.search.phases import LOSS, PHASES, PhaseName, Prior, phases_of
-from ante.search.player import NotSearchable, SearchPlayer, Settings
+from ante.search.player import NotSearchable, SearchPlayer, Settings, likeliest
+from ante.search.protocol import Positions
 from ante.search.racing import LEAST_WORLDS, Comparison, raced
+from ante.search.rollouts import IllegalInSimulation
 from ante.watch.notes import read_notes, write_notes
 from tests.search.made import small_player, some_games, with_other_hidden_state
 
@@ -53,6 +58,49 @@ def test_a_game_is_searched_alone_as_in_a_batch() -> None:
         alone = SearchPlayer(small_player(), Budget(60), EAGER).choose(games, only)
         assert alone[i] == together[i]
         assert (np.delete(alone, i) == -1).all()
+
+
+def test_a_decision_that_is_listed_twice_is_one_candidate_with_both_probabilities() -> None:
+    chances = np.array([0.1, 0.3, 0.02, 0.25, 0.2, 0.004, 0.006, 0.12])
+    found = likeliest(np.array([7, 5, 9, 8, 7, 4, 4, 5]), np.log(chances).astype(np.float32), 0.009)
+    assert found.tolist() == [5, 7, 8, 9, 4]
+    own = likeliest(np.array([7, 5, 7]), np.log([0.3, 0.4, 0.3]).astype(np.float32), 0.5)
+    assert own.tolist() == [5, 7]  # the player's own decision is its likeliest entry
+
+
+def test_a_search_ends_in_time_with_the_best_decisions_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    games = some_games(12, 25)
+    positions, budget = Positions.of(games, np.arange(12)), np.full(12, 200.0)
+    whole = SearchPlayer(small_player(), Budget(200), EAGER).search(positions, budget)
+    for until in (math.inf, time.monotonic() + 600.0):
+        again = SearchPlayer(small_player(), Budget(200), EAGER).search(positions, budget, until)
+        assert [each.decision for each in again] == [each.decision for each in whole]
+    late = SearchPlayer(small_player(), Budget(200), EAGER).search(positions, budget, time.monotonic())
+    assert [each.decision for each in late] == small_player().choose(games, ALL).tolist()
+    assert all(each.comparison is None for each in late)
+
+    interrupted = SearchPlayer(small_player(), Budget(200), EAGER)
+    stage, clock = interrupted._stage, [0.0]
+    monkeypatch.setattr("ante.search.player.time.monotonic", lambda: clock[0])
+
+    def slow(*arguments: Any) -> int:
+        clock[0] += 60.0
+        return stage(*arguments)
+
+    monkeypatch.setattr(interrupted, "_stage", slow)
+    found = [each.comparison for each in interrupted.search(positions, budget, 90.0)]
+    assert {each.stage for each in found if each} <= {2, 4}  # two stages, or its winner was clear
+    assert sum(each.simulations for each in found if each) < sum(
+        e.comparison.simulations for e in whole if e.comparison
+    )
+
+
+def test_an_illegal_decision_in_a_simulation_is_an_error() -> None:
+    games = some_games(4, 5)
+    player = SearchPlayer(small_player(), Budget(40), EAGER)
+    which, worlds = np.arange(4), np.arange(1, 5, dtype=np.uint64)
+    with pytest.raises(IllegalInSimulation, match=r"world 1 of a game with seed SEARCH11, after decision -1"):
+        player._simulator.run(games.states, which, worlds, np.full(4, -1))
 
 
 @pytest.mark.slow

@@ -36,6 +36,7 @@ from ante.env.reward import blinds_beaten
 from ante.experiments.finished_games import BadCampaign, append_games, check_same, keep_digest, read_games
 from ante.experiments.search_lessons import Story
 from ante.files import Unreadable, read_text, write_text
+from ante.machine import machine
 from ante.search.budget import Budget, budget_of
 from ante.search.phases import PHASES, PhaseName, phases_of
 from ante.search.player import Finding, SearchPlayer
@@ -62,6 +63,7 @@ class GameLine:
     milliseconds  processor time per decision, the mean of the games that were played together
     phases        decisions, decisions searched, decisions changed, and their expected gain in percent of wins, by phase
     lost_to       name of the blind that ended the game, empty if it was won
+    machine       processor and number of its cores
     """
 
     seed: str
@@ -75,6 +77,7 @@ class GameLine:
     milliseconds: Annotated[FiniteFloat, Field(ge=0.0)]
     phases: dict[PhaseName, Counts] = field(default_factory=dict)
     lost_to: Annotated[str, Field(max_length=30, pattern="^[A-Za-z ]*$")] = ""
+    machine: Annotated[str, Field(max_length=200)] = ""
 
 
 @dataclass(frozen=True)
@@ -188,7 +191,7 @@ def play_batch(player: Player, budget: Budget | None, seeds: Sequence[str]) -> t
 
 def play_games(player: Player, seeds: Sequence[str]) -> tuple[list[GameLine], Story]:
     """Play one game of each seed to its end, together; return the games and their story."""
-    story, settings = Story(seeds), settings_of(player)
+    story, settings, here = Story(player.name, seeds), settings_of(player), machine()
     games = Games(len(seeds), reorder=player.reorder, discrete=player.discrete, max_decisions=MOST_DECISIONS)
     games.reset(options={"seed": list(seeds)})
     playing = np.ones(games.n, dtype=np.bool_)
@@ -223,6 +226,7 @@ def play_games(player: Player, seeds: Sequence[str]) -> tuple[list[GameLine], St
             round(spent, 3),
             {name: np.round(phases[i, k], 2).tolist() for k, name in enumerate(PHASES)} if settings else {},
             lost_to[i],
+            f"{here['cpu']}, {here['cores']} cores",
         )
         for i in range(len(seeds))
     ]

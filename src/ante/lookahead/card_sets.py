@@ -48,10 +48,11 @@ hand_facts_t = np.dtype(
 
 @rule
 def card_value(c):
-    """Return a rough value of one scoring card in chips; of a debuffed one 0.01 per rank."""
+    """Return a rough value of one scoring card in chips; of a debuffed one 0.01 per rank, which Stone cards hide."""
+    stone = c.enhancement == Enhancement.STONE
     if c.debuffed:
-        return 0.01 * c.rank
-    value = 50.0 if c.enhancement == Enhancement.STONE else float(RANK_CHIPS[c.rank])
+        return 0.0 if stone else 0.01 * c.rank
+    value = 50.0 if stone else float(RANK_CHIPS[c.rank])
     value += c.bonus + ENHANCEMENT_VALUE[c.enhancement] + EDITION_VALUE[c.edition]
     return 2.0 * value if c.seal == Seal.RED else value + (5.0 if c.seal else 0.0)
 

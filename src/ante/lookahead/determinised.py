@@ -1,13 +1,16 @@
 """Determinised copies of a game: they contain only visible information, and hands can be scored in them.
 
 Random streams are replaced, so that no roll of the real run is used; face-down cards are removed; face-down jokers are
-sorted by id. A score thus uses no more information than a player has.
+sorted by id and age; Stone cards in hand have a constant rank and suit. A score thus uses no more information than a
+player has. `search.determinise` draws copies for playing on, in which hidden things are random instead.
 """
 
+from ante.catalog.cards import Enhancement, Suit
 from ante.engine.core.rule import rule
 from ante.engine.core.state import STREAM_SLOTS
 from ante.engine.rounds import put_on_table
 from ante.engine.scoring import value_hand
+from ante.env.layout import FIRST_RANK
 from ante.env.observe_items import jokers_hidden
 
 # Scratch copies of a game: one in which a hand is scored, the position before it, and the round of the reference hands.
@@ -36,6 +39,12 @@ def swap_jokers(copy, one, other):
 
 
 @rule
+def is_before(one, other):
+    """Return whether a face-down joker precedes another one in a copy: by id, then by age."""
+    return one.id < other.id or (one.id == other.id and one.created < other.created)
+
+
+@rule
 def determinise(s, copy):
     """Remove all hidden information from `copy`, which is equal to the game `s`."""
     replace_streams(copy)
@@ -44,11 +53,14 @@ def determinise(s, copy):
         if not s.cards[s.hand[i]].face_down:
             copy.hand[n] = s.hand[i]
             n += 1
+            card = copy.cards[s.hand[i]]
+            if card.enhancement == Enhancement.STONE:  # Vampire would turn it into an ordinary card
+                card.rank, card.suit = FIRST_RANK, Suit.SPADES
     copy.n_hand = n
     if jokers_hidden(s):
         for i in range(1, copy.n_jokers):
             for j in range(i, 0, -1):
-                if copy.jokers[j].id < copy.jokers[j - 1].id:
+                if is_before(copy.jokers[j], copy.jokers[j - 1]):
                     swap_jokers(copy, j, j - 1)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ante.catalog.blinds import Blind
-from ante.catalog.cards import N_SUITS
+from ante.catalog.cards import N_SUITS, Enhancement
 from ante.catalog.hands import Hand
 from ante.engine.core.arithmetic import log10_of
 from ante.engine.core.rule import rule
@@ -88,7 +88,7 @@ def most_common_suit(s):
     """Return the most common suit of the deck, the first of equal ones."""
     counts = 0  # SUIT_COUNT bits per suit
     for i in range(s.n_cards):
-        if s.cards[i].place != Place.GONE:
+        if s.cards[i].place != Place.GONE and s.cards[i].enhancement != Enhancement.STONE:
             counts += 1 << SUIT_COUNT * int(s.cards[i].suit)
     best, most = 0, -1
     for suit in range(N_SUITS):

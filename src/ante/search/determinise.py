@@ -1,22 +1,23 @@
 """Draw again everything that the player has not seen of a game; everything seen stays.
 
 Drawn again: the seed and with it all random streams (hence future shops, packs, bosses and tags, draws and rolls), the
-order of the draw pile, the identity of face-down cards, the order of jokers under Amber Acorn (except which slots can
-be sold, which the mask of legal actions shows), the ante's voucher before its first shop, and the targets of jokers that are not visible. Scratch fields are cleared.
+order of the draw pile, the identity of face-down cards, rank and suit of Stone cards, the order of jokers under Amber
+Acorn (except which slots can be sold, which the mask of legal actions shows), the ante's voucher before its first shop,
+and the targets of jokers that are not visible. Scratch fields are cleared.
 
 Kept: everything in the observation, and what follows from the history of the run, such as the bosses already met and
 the items that pools cannot offer at present.
 
 Games that agree in what is seen have equal copies, byte by byte: cards and jokers are brought into a canonical order
 before they are shuffled. The player may know more than is kept: which cards of a pack's hand were put under the draw
-pile, and which ranks are possible at the place of a face-down card in the sorted hand.
+pile, which ranks are possible at the place of a face-down card in the sorted hand, and which card became a Stone card.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ante.catalog.blinds import Blind
-from ante.catalog.cards import N_SUITS
+from ante.catalog.cards import N_RANKS, N_SUITS, Enhancement
 from ante.catalog.challenges import Modifier
 from ante.catalog.tags import Tag
 from ante.engine.actions import can_move_joker, can_sell_joker
@@ -43,7 +44,7 @@ from ante.engine.items.making import clear_item, pick_visible_hand
 from ante.engine.items.owned import keep_pinned_left
 from ante.engine.items.pools import draw_voucher
 from ante.engine.run import SEED_ALPHABET, target_card
-from ante.env.layout import TARGET, new_observations
+from ante.env.layout import FIRST_RANK, TARGET, new_observations
 from ante.env.observe_items import jokers_hidden, write_targets
 
 LETTERS = SEED_ALPHABET.astype(np.int64)
@@ -80,6 +81,7 @@ def determinise_all(states, which, seeds, observed, out):
 def redraw_hidden(s, rng, observed):
     """Replace everything that the player has not seen in this copy of a game; rng is (1,) uint64, advanced."""
     redraw_seed(s, rng)
+    redraw_stone_fronts(s, rng)
     redraw_unseen_cards(s, rng)
     if jokers_hidden(s):
         redraw_joker_order(s, rng)
@@ -103,6 +105,28 @@ def redraw_seed(s, rng):
     for i in range(STREAM_SLOTS):
         s.stream_ids[i] = 0
         s.stream_states[i] = 0.0
+
+
+@rule
+def redraw_stone_fronts(s, rng):
+    """Draw rank and suit of all Stone cards, which show neither."""
+    for i in range(s.n_cards):
+        card = s.cards[i]
+        redraw_stone_front(card, rng)
+        if card.enhancement == Enhancement.STONE:
+            card.first_suit = card.suit
+    for i in range(s.n_row):
+        redraw_stone_front(s.row[i], rng)
+    for i in range(s.n_pack):
+        redraw_stone_front(s.pack[i], rng)
+
+
+@rule
+def redraw_stone_front(card, rng):
+    """Draw rank and suit of a card or an item, if it is a Stone card."""
+    if card.enhancement == Enhancement.STONE:
+        card.rank = FIRST_RANK + below(rng, N_RANKS)
+        card.suit = below(rng, N_SUITS)
 
 
 @rule

@@ -1,6 +1,7 @@
 """A player that searches: it compares its candidates by simulations before it decides."""
 
 import hashlib
+import math
 import time
 from collections import OrderedDict
 from dataclasses import dataclass, replace
@@ -52,7 +53,7 @@ class Settings:
     decisions: int = 60
     share: float = 0.3
     doubt: float = 1.5
-    version: int = 3
+    version: int = 4
 
 
 @dataclass(frozen=True)
@@ -152,20 +153,24 @@ class SearchPlayer:
         """Return the budget of one decision in simulations, at their measured cost."""
         return self.budget.simulations or self.budget.milliseconds / self._cost
 
-    def search(self, positions: Positions, saved: NDArray[np.float64]) -> list[Finding]:
-        """Return a finding for each position; saved (n,) is the number of simulations that it may use at most."""
+    def search(self, positions: Positions, saved: NDArray[np.float64], until: float = math.inf) -> list[Finding]:
+        """Return a finding for each position.
+
+        Args:
+            positions: The n positions.
+            saved: (n,) the number of simulations that each may use at most.
+            until: By time.monotonic(), when the search should end. It then returns the best decisions found so far.
+        """
         begun = time.process_time()
         views, phases = self._thinker.view(positions), phases_of(positions.states)
-        saved = np.where(self._searched(phases), saved, 0.0)
+        in_time = 1000.0 * max(0.0, until - time.monotonic()) / self._cost / len(saved)
+        saved = np.where(self._searched(phases), np.minimum(saved, in_time), 0.0)
         comparisons = [
             self._comparison(positions, views.decisions[i], views.log_probs[i], i, float(saved[i]), PRIORS[phases[i]])
             for i in range(len(saved))
         ]
         simulations = 0
-        while True:
-            open_ones = [i for i, each in enumerate(comparisons) if each.open()]
-            if not open_ones:
-                break
+        while time.monotonic() < until and (open_ones := [i for i, each in enumerate(comparisons) if each.open()]):
             simulations += self._stage(positions, comparisons, open_ones)
         self._measure(begun, simulations)
         return [self._finding(each) for each in comparisons]
@@ -189,8 +194,7 @@ class SearchPlayer:
     ) -> Comparison:
         """Return the candidates of one position, with their stages."""
         settings, allowance = self.settings, int(min(1.0, self.settings.share * prior.weight) * saved)
-        order = np.argsort(-log_probs, kind="stable")[: settings.candidates]
-        listed = decisions[order[log_probs[order] >= np.log(settings.least)]]
+        listed = likeliest(decisions, log_probs, settings.least)[: settings.candidates]
         others = disabling_sales(positions.states[i])
         others = others[others != listed[0]]
         candidates = np.concatenate([listed[:1], others, listed[1:][~np.isin(listed[1:], others)]])
@@ -229,6 +233,20 @@ class SearchPlayer:
             return Finding(int(comparison.decisions[0]), None, 0)
         chosen = comparison.chosen()
         return Finding(int(comparison.decisions[chosen]), comparison, chosen)
+
+
+def likeliest(decisions: NDArray[np.int64], log_probs: NDArray[np.float32], least: float) -> NDArray[np.int64]:
+    """Return different decisions (k,) by probability: the likeliest entry, then others of at least `least`.
+
+    A list may contain a decision several times, such as a sale that makes room for either of two jokers. Their
+    probabilities are added.
+    """
+    first = decisions[int(np.argmax(log_probs))]
+    different, places = np.unique(decisions, return_inverse=True)
+    chances = np.bincount(places, weights=np.exp(log_probs.astype(np.float64)))
+    order = np.argsort(-chances, kind="stable")
+    others = different[order[chances[order] >= least]]
+    return np.concatenate([[first], others[others != first]])
 
 
 def finding_text(s: Any, finding: Finding) -> str:

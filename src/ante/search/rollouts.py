@@ -18,9 +18,13 @@ from ante.search.determinise import determinise_all
 from ante.search.protocol import Positions, Thinker
 
 BATCH = 1024  # simulations in one batch
-RUNNING, CUT, WON, LOST = range(4)  # outcomes of playing on
+RUNNING, CUT, WON, LOST, BROKEN = range(5)  # outcomes of playing on
 SELECT_BLIND = int(pack_action(Verb.SELECT_BLIND, 0, 0, 0))
 CASH_OUT = int(pack_action(Verb.CASH_OUT, 0, 0, 0))
+
+
+class IllegalInSimulation(RuntimeError):
+    """A simulated decision was illegal: the player's list, or the determinised copy, is wrong."""
 
 
 class Simulator:
@@ -45,7 +49,7 @@ class Simulator:
         worlds: NDArray[np.uint64],
         actions: NDArray[np.int64],
     ) -> NDArray[np.float64]:
-        """Return the ratings of simulations, (k,).
+        """Return the ratings of simulations, (k,). Raises IllegalInSimulation.
 
         Args:
             states: (n,) state_t, the games; unchanged.
@@ -57,6 +61,12 @@ class Simulator:
         for first in range(0, len(which), BATCH):
             part = slice(first, first + BATCH)
             self._run(states, which[part], worlds[part], actions[part], ratings[part])
+        if np.isnan(ratings).any():
+            k = int(np.flatnonzero(np.isnan(ratings))[0])
+            raise IllegalInSimulation(
+                f"a decision was illegal in world {worlds[k]} of a game with seed "
+                f"{bytes(states[which[k]].seed).rstrip(bytes(1)).decode()}, after decision {actions[k]}"
+            )
         return ratings
 
     def begin(
@@ -97,7 +107,7 @@ def advance(states, n, actions, number, left, ratings, cut_states, cut_number, n
     states      (m,) state_t, compacted
     actions     (n,) int64
     number      (m,) int64, the number of each simulation; left (m,) int64, its rounds until the cut; both compacted
-    ratings     (m,) float64, by number: 1 is written for each simulation that is won
+    ratings     (m,) float64, by number: 1 is written for each simulation that is won, NaN after an illegal decision
     cut_states  (m,) state_t, cut_number (m,) int64: simulations that are cut are appended from n_cut on
     last        whether all simulations are cut after this decision
 
@@ -118,6 +128,8 @@ def advance(states, n, actions, number, left, ratings, cut_states, cut_number, n
             kept += 1
         elif outcome == WON:
             ratings[number[i]] = 1.0
+        elif outcome == BROKEN:
+            ratings[number[i]] = np.nan
     return kept, n_cut
 
 
@@ -134,7 +146,9 @@ def play_on(s, action, left):
     while True:
         if status == Status.WON:
             return WON, left
-        if status == Status.LOST or s.phase == Phase.OVER or status == Status.ILLEGAL:
+        if status == Status.ILLEGAL:
+            return BROKEN, left
+        if status == Status.LOST or s.phase == Phase.OVER:
             return LOST, left
         if s.phase == Phase.ROUND_END:
             left -= 1 if in_round else 0

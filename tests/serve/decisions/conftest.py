@@ -30,7 +30,7 @@ class Controlled(StepwiseDecider):
         self.go.set()
         self.error: Exception | None = None
 
-    def decide(self, games: Any) -> list[Choice]:
+    def decide(self, games: Any, until: float = 0.0) -> list[Choice]:
         self.sizes.append(games.n)
         assert self.go.wait(5.0)
         if self.error:

@@ -26,9 +26,17 @@ from ante.hints.fake import FakeServer
 from ante.http.metrics_page import metrics_page
 from ante.search.budget import budget_of
 from ante.search.player import SearchPlayer
+from ante.search.protocol import Positions
 from ante.serve.decisions import client as client_module
 from ante.serve.decisions.client import Address, DecisionClient, DecisionStream, NoDecision
-from ante.serve.decisions.deciders import CannotDecide, StepwiseDecider, Tables, check_memory, decider_of
+from ante.serve.decisions.deciders import (
+    CannotDecide,
+    StepwiseDecider,
+    Tables,
+    ThinkingDecider,
+    check_memory,
+    decider_of,
+)
 from ante.serve.decisions.desk import Desk
 from ante.serve.decisions.models import Source, first_decider, follow
 from ante.serve.decisions.server import Options, serving
@@ -88,6 +96,11 @@ def test_search_decides_as_the_search_player_with_the_whole_budget(policy: Any, 
     found = decider.decide(Tables().place(positions.states, decider))
     searched = [each for each in found if each.strategy == pb.STRATEGY_SEARCH]
     assert searched and all("simulations" in each.reason for each in searched)
+    assert isinstance(decider, ThinkingDecider) and decider.searcher
+    compared = decider.searcher.search(Positions.of(positions, np.arange(8)), np.full(8, 48.0))
+    assert {each.comparison.allowance for each in compared if each.comparison} == {48}  # in every phase
+    late = decider.decide(Tables().place(positions.states, decider), until=time.monotonic())
+    assert {each.strategy for each in late} == {pb.STRATEGY_POLICY}
     again = decider.decide(Tables().place(positions.states, decider))
     assert [each.decision for each in again] == [
         each.decision for each in found

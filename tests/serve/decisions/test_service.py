@@ -125,7 +125,7 @@ def test_a_query_whose_deadline_has_passed_is_refused(service: Running, controll
 def test_work_that_expired_or_was_abandoned_while_it_waited_is_not_computed() -> None:
     computed = list[str]()
 
-    def decide(queries: Any) -> Any:
+    def decide(queries: Any, until: float) -> Any:
         computed.extend(each.request_id for each in queries)
         return [each.request_id for each in queries]
 
@@ -149,7 +149,7 @@ def test_work_that_expired_or_was_abandoned_while_it_waited_is_not_computed() ->
 
 def test_work_that_has_ended_takes_no_place_in_the_queue() -> None:
     async def main() -> int:
-        queue, loop = Batcher(lambda _: [], 64, 3), asyncio.get_running_loop()
+        queue, loop = Batcher(lambda *_: [], 64, 3), asyncio.get_running_loop()
         for number in range(9):  # the player is busy with another batch, so nothing is taken from the queue
             work = Work(asked(f"late{number}"), time.monotonic() + 60, loop.create_future())
             queue.put(work)
@@ -163,7 +163,7 @@ def test_work_that_has_ended_takes_no_place_in_the_queue() -> None:
 def test_a_stopped_queue_refuses_what_waits_and_the_batch_in_progress() -> None:
     computing, go = threading.Event(), threading.Event()
 
-    def decide(queries: Any) -> Any:
+    def decide(queries: Any, until: float) -> Any:
         computing.set()
         assert go.wait(5.0)
         return [each.request_id for each in queries]

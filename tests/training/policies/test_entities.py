@@ -19,6 +19,7 @@ from ante.env.layout import new_observations
 from ante.env.observe import REORDER_JOKERS, REORDER_NONE, observe_all
 from ante.knowledge.embeddings import packaged
 from tests.env.test_observe import shuffle_what_is_hidden
+from tests.support.hidden import hide_more
 from tests.support.table import facing, give, hand_of, in_hand, own
 
 torch = pytest.importorskip("torch")
@@ -399,9 +400,7 @@ def test_rows_tell_nothing_hidden() -> None:
     for seed in range(4):
         rng = np.random.default_rng(seed)
         states = positions(20 + seed)
-        for s in states:
-            if s.phase == Phase.PLAY and s.n_hand > 2:
-                s.cards[s.hand[1]].face_down = s.cards[s.hand[2]].face_down = 1
+        hide_more(states)
         rows_before, before = rows_of(states).tobytes(), states.tobytes()
         for s in states:
             shuffle_what_is_hidden(s, rng)

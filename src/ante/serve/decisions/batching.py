@@ -6,6 +6,7 @@ passed, or whose caller has gone, is not computed.
 
 import asyncio
 import logging
+import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -29,11 +30,13 @@ class Work:
 
     deadline  by time.monotonic()
     done      its decision, or a Refused
+    until     by time.monotonic(), when it should be decided
     """
 
     query: "pb.Query"
     deadline: float
     done: "asyncio.Future[pb.Decision]"
+    until: float = math.inf
 
     def refuse(self, refusal: Refused) -> None:
         """End without a decision, unless the work has ended."""
@@ -48,7 +51,7 @@ class Batcher:
     """A queue of work and the thread that decides it.
 
     Args:
-        decide: Returns a decision or Refused for each query of a batch; runs in the thread.
+        decide: Returns a decision or Refused for each query of a batch, if possible until a time; runs in the thread.
         largest: Most works of a batch.
         waiting: Most works that wait; further ones are refused.
         is_stale: Returns whether a work became stale while it waited.
@@ -57,7 +60,7 @@ class Batcher:
 
     def __init__(
         self,
-        decide: Callable[[Sequence[Any]], Sequence[Result]],
+        decide: Callable[[Sequence[Any], float], Sequence[Result]],
         largest: int,
         waiting: int,
         is_stale: Callable[[Work], bool] = lambda _: False,
@@ -112,7 +115,8 @@ class Batcher:
                 continue
             begin = time.monotonic()
             try:
-                results = await loop.run_in_executor(self._worker, self._decide, [work.query for work in batch])
+                until = min(work.until for work in batch)
+                results = await loop.run_in_executor(self._worker, self._decide, [work.query for work in batch], until)
             except asyncio.CancelledError:
                 for work in batch:
                     work.refuse(stopped())

@@ -4,6 +4,7 @@ A player usually follows whole games. The service sees positions one at a time, 
 games, in which the player decides. A player that remembers earlier decisions is refused.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -79,8 +80,11 @@ class Decider(Protocol):
     def reorder(self) -> str:
         """The reordering that it uses."""
 
-    def decide(self, games: Games) -> list[Choice]:
-        """Return a choice for every game, none of which is over. The games may be changed."""
+    def decide(self, games: Games, until: float = math.inf) -> list[Choice]:
+        """Return a choice for every game, none of which is over. The games may be changed.
+
+        until  by time.monotonic(), when a player that can should end its search
+        """
 
 
 class Tables:
@@ -120,7 +124,7 @@ class ThinkingDecider:
         """Search or policy."""
         return pb.STRATEGY_SEARCH if self.searcher else pb.STRATEGY_POLICY
 
-    def decide(self, games: Games) -> list[Choice]:
+    def decide(self, games: Games, until: float = math.inf) -> list[Choice]:
         """See Decider."""
         positions = Positions(games.states, games.observations, games.flat, games.reorder)
         views = self.thinker.view(positions)
@@ -137,13 +141,13 @@ class ThinkingDecider:
             for listed, rating in zip(options, views.ratings, strict=True)
         ]
         if self.searcher:
-            self._search(self.searcher, positions, found)
+            self._search(self.searcher, positions, found, until)
         return found
 
-    def _search(self, searcher: SearchPlayer, positions: Positions, found: list[Choice]) -> None:
+    def _search(self, searcher: SearchPlayer, positions: Positions, found: list[Choice], until: float) -> None:
         """Replace choices by what search finds; every decision has the whole budget of one."""
         budget = np.full(len(found), searcher.allowance())
-        for i, (choice, finding) in enumerate(zip(found, searcher.search(positions, budget), strict=True)):
+        for i, (choice, finding) in enumerate(zip(found, searcher.search(positions, budget, until), strict=True)):
             if finding.comparison is not None:
                 choice.strategy, choice.decision = pb.STRATEGY_SEARCH, finding.decision
                 choice.confidence = dict(choice.options).get(finding.decision)
@@ -169,7 +173,7 @@ class StepwiseDecider:
         """As the player."""
         return self.player.reorder
 
-    def decide(self, games: Games) -> list[Choice]:
+    def decide(self, games: Games, until: float = math.inf) -> list[Choice]:
         """See Decider. Raises Undecided."""
         found: list[Choice | None] = [None] * games.n
         chances = np.ones(games.n)
@@ -218,7 +222,7 @@ class AdvisedDecider(StepwiseDecider):
     player: AdvisedPlayer
     alone: ThinkingDecider | None = None
 
-    def decide(self, games: Games) -> list[Choice]:
+    def decide(self, games: Games, until: float = math.inf) -> list[Choice]:
         """See Decider."""
         views = self.alone.decide(games) if self.alone else []
         try:
@@ -239,7 +243,7 @@ class AdvisedDecider(StepwiseDecider):
 def decider_of(name: str, digest: str, player: Player) -> Decider:
     """Return the decider of a player. Raises CannotDecide."""
     if isinstance(player, SearchPlayer):
-        whole = SearchPlayer(player.player, player.budget, Settings(share=1.0))
+        whole = SearchPlayer(player.player, player.budget, Settings(share=math.inf))
         assert isinstance(player.player, Searchable), "SearchPlayer checks it"
         return ThinkingDecider(player.name, digest, player.reorder, player.player.thinker(), whole)
     if isinstance(player, AdvisedPlayer):

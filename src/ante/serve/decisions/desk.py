@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import logging
+import math
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -38,7 +39,7 @@ LONGEST_NAME = 64
 REMEMBERED = 4_096  # answers kept for repeated queries, and games whose sequence is known
 WARM_DECISIONS = 12  # until the first shop
 PRIORITIES = frozenset(pb.Priority.values())
-LATE = 0.7  # part of a query's time after which the rules decide
+SEARCH, LATE = 0.5, 0.7  # parts of a query's time after which a search should end, and after which the rules decide
 
 
 class Desk:
@@ -146,40 +147,43 @@ class Desk:
 
     async def _decided(self, query: "pb.Query", deadline: float) -> "pb.Decision":
         """Return the player's decision, or that of the rules if the player is missing, late or fails. Raises Refused."""
-        work = Work(query, deadline, asyncio.get_running_loop().create_future())
+        now = time.monotonic()
+        work = Work(query, deadline, asyncio.get_running_loop().create_future(), now + SEARCH * (deadline - now))
         self.player_queue.put(work)
-        await asyncio.wait([work.done], timeout=LATE * (deadline - time.monotonic()))
+        await asyncio.wait([work.done], timeout=LATE * (deadline - now))
         if work.done.done():
             return work.done.result()
         work.done.cancel()
         if self.rules_queue.full():
             raise expired()
-        late = Work(query, deadline, asyncio.get_running_loop().create_future())
-        self.rules_queue.put(late)
-        await asyncio.wait([late.done], timeout=deadline - time.monotonic())
-        if not late.done.done():
-            late.done.cancel()
+        work = Work(query, deadline, asyncio.get_running_loop().create_future())
+        self.rules_queue.put(work)
+        await asyncio.wait([work.done], timeout=deadline - time.monotonic())
+        if not work.done.done():
+            work.done.cancel()
             raise expired()
-        return late.done.result()
+        return work.done.result()
 
-    def _decide(self, batch: Sequence[Any]) -> Sequence[Result]:
+    def _decide(self, batch: Sequence[Any], until: float = math.inf) -> Sequence[Result]:
         """Decide a batch by the player; runs in the thread of its queue."""
         decider = self.decider
         if decider is None:
             return self._results(batch, self._rules[0], 0, self.missing)
         try:
-            return self._results(batch, decider, 0)
+            return self._results(batch, decider, 0, until=until)
         except Exception:  # such as one of a player from another package: the log has the cause, the rules decide
             LOG.exception("the player %s failed", decider.name)
             self.exporter.failures.inc()
             return self._results(batch, self._rules[0], 0, f"the player {decider.name} failed")
 
-    def _decide_by_rules(self, batch: Sequence[Any]) -> Sequence[Result]:
+    def _decide_by_rules(self, batch: Sequence[Any], until: float = math.inf) -> Sequence[Result]:
         """Decide late work by the rules; runs in the thread of its queue."""
         name = self.decider.name if self.decider else "rules"
         return self._results(batch, self._rules[1], 1, f"the player {name} was late")
 
-    def _results(self, batch: Sequence[Any], decider: Decider, thread: int, reason: str = "") -> Sequence[Result]:
+    def _results(
+        self, batch: Sequence[Any], decider: Decider, thread: int, reason: str = "", until: float = math.inf
+    ) -> Sequence[Result]:
         """Return a decision or Refused for each work."""
         found: list[Result] = [None] * len(batch)
         placed = []
@@ -189,7 +193,8 @@ class Desk:
             except Refused as refusal:
                 found[i] = refusal
         if placed:
-            self._choose([i for i, _ in placed], batch_of([each for _, each in placed]), batch, decider, thread, found)
+            states = batch_of([each for _, each in placed])
+            self._choose([i for i, _ in placed], states, batch, decider, thread, found, until)
         for each in found:
             if reason and not isinstance(each, Refused):
                 each.reason = reason
@@ -203,6 +208,7 @@ class Desk:
         decider: Decider,
         thread: int,
         found: list[Result],
+        until: float,
     ) -> None:
         """Write the results of works whose positions are known: which (n,) indices, states (n,) state_t."""
         untrusted = np.array([batch[i].WhichOneof("position") not in ("run", "replay") for i in which])
@@ -215,7 +221,7 @@ class Desk:
         states = batch_of([states[k] for k in good]) if faults else states
         games = self._tables[thread].place(states, decider)
         hashes = hashes_of(games)
-        choices = decider.decide(games)
+        choices = decider.decide(games, until)
         check_legal(states, choices, decider)
         for i, k in enumerate(good):
             query, seen = batch[which[k]], hashes[i]

@@ -21,6 +21,7 @@ from ante.search.player import NotSearchable, SearchPlayer, Settings, finding_te
 from ante.search.protocol import Positions, Searchable, Thinker
 from ante.serve.decisions.v1 import decisions_pb2 as pb
 from ante.training.acting.player import PolicyPlayer
+from ante.training.acting.thinker import ShortlistThinker
 from ante.training.players.advised import AdvisedPlayer
 from ante.training.policies.protocol import GameState, on_host
 
@@ -258,9 +259,12 @@ def decider_of(name: str, digest: str, player: Player) -> Decider:
 def thinking(player: PolicyPlayer, digest: str) -> ThinkingDecider | None:
     """Return the decider of a shortlist policy; None for other policies."""
     try:
-        return ThinkingDecider(player.name, digest, player.reorder, player.thinker())
+        thinker = player.thinker()
     except NotSearchable:
         return None
+    if not isinstance(thinker, ShortlistThinker):
+        return None
+    return ThinkingDecider(player.name, digest, player.reorder, thinker)
 
 
 def check_memory(name: str, policy: Any) -> None:

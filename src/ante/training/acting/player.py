@@ -16,11 +16,12 @@ from ante.env.games import REORDERS, Games
 from ante.env.reward import REWARDS, AnyReward, Reward
 from ante.search.player import NotSearchable
 from ante.search.protocol import Thinker
+from ante.training.acting.sampled import SampledThinker
 from ante.training.acting.thinker import ShortlistThinker
 from ante.training.acting.win_head import WinHead
 from ante.training.policies.mlp import MaskedPolicy
 from ante.training.policies.mlp_rows import PackedPolicy, packed_policy
-from ante.training.policies.protocol import GamePolicy, on_host
+from ante.training.policies.protocol import GamePolicy, GameState, on_host
 from ante.training.policies.shortlist import ShortlistPolicy
 from ante.watch.notes import Note
 
@@ -162,9 +163,9 @@ class PolicyPlayer:
         return note
 
     def thinker(self) -> Thinker:
-        """Return what search needs of this policy. Raises NotSearchable for other policies than shortlists."""
-        if type(self.policy) is not ShortlistPolicy:
-            raise NotSearchable(self.name, f"a {type(self.policy).__name__} has no candidates for a whole decision")
+        """Return what search needs of this policy. Raises NotSearchable for policies with memory."""
+        if type(self.policy.make_state(1)) is not GameState:
+            raise NotSearchable(self.name, f"a {type(self.policy).__name__} remembers earlier decisions")
         if self.policy.device.type != "cpu":
             raise NotSearchable(self.name, f"search needs it on the CPU, not on {self.policy.device.type}")
         reward = self.reward
@@ -172,7 +173,9 @@ class PolicyPlayer:
             if self.win_head is None:
                 raise NotSearchable(self.name, "its value is in an unknown unit: export it, then run ante calibrate")
             reward = REWARDS["shaped"]
-        return ShortlistThinker(self.policy, self.win_head, reward)
+        if isinstance(self.policy, ShortlistPolicy):
+            return ShortlistThinker(self.policy, self.win_head, reward)
+        return SampledThinker(self.policy, reward, self.reorder)
 
     @cached_property
     def digest(self) -> str:

@@ -61,6 +61,10 @@ class ShortlistThinker:
     def _ratings(self, positions: Positions, found: Outputs) -> NDArray[np.float64]:
         if self._head is not None:
             return self._head(found.trunk)
-        left = np.clip(BLINDS_OF_A_RUN - 3 * (positions.states["ante"] - 1), 1, 3 * WIN_ANTE)
-        best = self._reward.win + (self._reward.blind + self._reward.progress) * left
-        return found.values.astype(np.float64) / best
+        return part_of_largest(found.values, positions, self._reward)
+
+
+def part_of_largest(values: NDArray[Any], positions: Positions, reward: Reward) -> NDArray[np.float64]:
+    """Return values of positions as parts of the largest ones that the reward allows, (n,)."""
+    left = np.clip(BLINDS_OF_A_RUN - 3 * (positions.states["ante"] - 1), 1, 3 * WIN_ANTE)
+    return values.astype(np.float64) / (reward.win + (reward.blind + reward.progress) * left)

@@ -282,6 +282,23 @@ METRICS = (
         curve="memory, GB",
     ),
     Metric(name="memory_peak_gb", source="memory", help="Highest memory measured so far.", unit="GiB", better="less"),
+    Metric(
+        name="gpu_utilisation",
+        source="learner",
+        help="Share of the last moments of an update in which the learner's GPU computed; empty without one.",
+        unit="share",
+        better="more",
+        prometheus="ante_learner_gpu_utilisation_ratio",
+        curve="GPU utilisation of the learner",
+    ),
+    Metric(
+        name="gpu_memory_gb",
+        source="learner",
+        help="Highest memory of the learner's tensors on its GPU so far; empty without one.",
+        unit="GiB",
+        better="less",
+        prometheus="ante_learner_gpu_memory_gib",
+    ),
     Metric(name="minibatch", source="memory", help="Rows of a minibatch; halved if memory runs short."),
     Metric(name="games_per_runner", source="memory", help="Games of each runner; halved if memory runs short."),
     Metric(

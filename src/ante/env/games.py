@@ -19,7 +19,7 @@ from ante.engine.actions import N_DISCRETE, Verb, is_legal, to_macro, verb_of
 from ante.engine.blinds import blind_on_deck
 from ante.engine.core.rng import seed_hash
 from ante.engine.core.rule import rule
-from ante.engine.core.state import STREAM_SLOTS, Phase, Status, Table, new_states
+from ante.engine.core.state import STREAM_SLOTS, Phase, Status, Table, new_states, restore_states
 from ante.engine.run import draw_seed, is_number, locked_bits, one_seed, restart, run_numbers, seed_text, set_seed
 from ante.engine.step import step
 from ante.engine.validation import validate_states
@@ -399,6 +399,15 @@ class Games:
         self.outcome[which] = 0
         self.rewards[which] = 0.0
         observe_games(self.states, which, self.reorder, self.observations, self.flat)
+
+    def continue_from(self, states: np.recarray) -> None:
+        """Replace all games by copies of these records of this process, (n,) state_t, with 0 steps; `seeds` stays."""
+        restore_states(self.states, states)
+        self.steps[:] = 0
+        self._skip[:] = 0
+        self.outcome[:] = 0
+        self.rewards[:] = 0.0
+        observe_games(self.states, self._all, self.reorder, self.observations, self.flat)
 
     def _kind_of_run(self, options: Mapping[str, Any]) -> tuple[int, int, int]:
         """Return deck, stake and challenge of runs with these options; a challenge replaces deck and stake."""

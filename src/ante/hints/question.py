@@ -21,7 +21,7 @@ from ante.catalog.tags import TAGS
 from ante.catalog.vouchers import VOUCHERS
 from ante.engine.core.records import as_records
 from ante.engine.core.state import Kind, Phase, Place, new_states
-from ante.env.games import Games, observe_games
+from ante.env.games import Games
 from ante.env.observe_items import in_shop
 from ante.env.text import describe, macro_name
 from ante.lookahead.candidates import CandidateLister, decisions_of
@@ -85,8 +85,7 @@ class Facts(Protocol):
 def games_at(states: np.recarray, reorder: str = "none") -> Games:
     """Return games in the states of these records (n,), observed."""
     games = Games(len(states), reorder=reorder, discrete=False)
-    games.states.view(np.uint8)[:] = np.ascontiguousarray(states).view(np.uint8)
-    observe_games(games.states, np.arange(games.n), games.reorder, games.observations, games.flat)
+    games.continue_from(np.ascontiguousarray(states).view(np.recarray))
     return games
 
 

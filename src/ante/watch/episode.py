@@ -13,7 +13,7 @@ from ante.engine.actions import Verb, cards_of, pack_action, to_macro, verb_of
 from ante.engine.core.state import MAX_HAND, Status, copy_states, new_states, restore_states, save_state
 from ante.engine.run import new_run
 from ante.engine.step import step
-from ante.env.games import Games, Outcome, observe_games
+from ante.env.games import Games, Outcome
 from ante.env.replay import (
     BadReplay,
     Disagreement,
@@ -107,9 +107,8 @@ def annotate(episode: Episode, player: Explained) -> list[Note]:
     if moves == "none" and any(verb_of(action) in MOVES for action in episode.actions):
         moves = "jokers"
     games = Games(1, reorder=moves, discrete=False, endless=True)
-    restore_states(games.states, episode.start)
+    games.continue_from(episode.start)
     games.seeds[0] = seed_of(games.states[0])
-    observe_games(games.states, np.arange(1), games.reorder, games.observations, games.flat)
     notes = []
     for number, action in enumerate(episode.actions, 1):
         if player.discrete:

@@ -1,6 +1,7 @@
 """Settings of the fast path on Ray: schedules, normalisation, sampling ahead, also after a resume."""
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -266,3 +267,23 @@ def test_health_of_an_update_is_logged(algorithm: Any) -> None:
         assert found["nonfinite_grad_steps"] == 1 and np.isnan(found["grad_norm"])
         damaged[7] = kept
     assert all(np.array_equal(before[name], value) for name, value in weights(made).items())
+
+
+def test_the_use_of_a_gpu_is_reported_as_far_as_it_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    import pynvml
+    import torch
+
+    from ante.training.learning.learner import gpu_use
+
+    device = torch.device("cuda", 1)
+    monkeypatch.setattr(torch.cuda, "max_memory_allocated", lambda of: 3 * 2**29 if of == device else 0)
+    monkeypatch.setattr(torch.cuda, "utilization", lambda of: 87 if of == device else 0)
+    assert gpu_use(device) == {"gpu_utilisation": 0.87, "gpu_memory_gb": 1.5}
+
+    def unknown(_: object) -> int:
+        raise pynvml.NVMLError_NotSupported
+
+    monkeypatch.setattr(torch.cuda, "utilization", unknown)
+    assert str(gpu_use(device)) == "{'gpu_utilisation': nan, 'gpu_memory_gb': 1.5}"
+    monkeypatch.setitem(sys.modules, "pynvml", None)  # not installed
+    assert str(gpu_use(device)) == "{'gpu_utilisation': nan, 'gpu_memory_gb': 1.5}"

@@ -217,6 +217,8 @@ def test_a_trial_requests_the_resources_of_all_its_processes() -> None:
     assert bundles() == [{"CPU": 1.0}]
     assert bundles(runner_gpus=0.25, learner_gpus=0.5) == [{"CPU": 1.0, "GPU": 0.75}]
     assert bundles(learner_gpus=1.0, learner_resource="trainer") == [{"CPU": 1.0, "GPU": 1.0, "trainer": 1.0}]
+    assert bundles(learners=1, learner_cpus=2.0) == [{"CPU": 1.0}, {"CPU": 2.0}]
+    assert bundles(learners=1, learner_gpus=0.5, learner_cpus=1.5) == [{"CPU": 1.0}, {"CPU": 1.5, "GPU": 0.5}]
     assert bundles(runners=2, runner_cpus=0.5, runner_resource="rollout", learner_gpus=1.0) == [
         {"CPU": 1.0, "GPU": 1.0},
         {"CPU": 0.5, "rollout": 1.0},

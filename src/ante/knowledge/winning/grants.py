@@ -21,7 +21,6 @@ from ante.engine.items.making import make_given_joker
 from ante.engine.items.owned import add_joker_from_item
 from ante.engine.items.prices import price
 from ante.engine.jokers.lineup import refresh_lineup
-from ante.env.games import observe_games
 from ante.knowledge.measuring.positions import BATCH, Chooser
 from ante.knowledge.winning.mining import LEAST_LEVELS, LEVELS, MAIN, Items, hand_of, jokers_of
 from ante.knowledge.winning.starts import Starts, new_games, play_on
@@ -127,6 +126,5 @@ def play_granted(
         add(states[k], grant, items)
     games = new_games(player, len(which), deck, stake)
     games.reset(options={"seed": [starts.seed(i) for i in which]})
-    games.states.view(np.uint8)[:] = states.view(np.uint8)
-    observe_games(games.states, np.arange(games.n), games.reorder, games.observations, games.flat)
+    games.continue_from(states)
     return play_on(player, games)

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from ante.agents.evaluate import Player
 from ante.engine.actions import Verb, to_macro, verb_of
-from ante.engine.core.state import MAX_HAND, restore_states
-from ante.env.games import Games, observe_games
+from ante.engine.core.state import MAX_HAND
+from ante.env.games import Games
 from ante.errors import BalatroError
 from ante.search.player import NotSearchable, SearchPlayer, Settings, finding_text
 from ante.search.protocol import Positions, Searchable, Thinker
@@ -102,10 +102,7 @@ class Tables:
             games = Games(len(states), discrete=decider.discrete, reorder=decider.reorder, endless=True)
             games.seeds[:] = [f"{SEEDS}{i}" for i in range(games.n)]
             self._tables[key] = games
-        restore_states(games.states, states)
-        games.steps[:] = 0
-        games.outcome[:] = 0
-        observe_games(games.states, np.arange(games.n), games.reorder, games.observations, games.flat)
+        games.continue_from(states)
         return games
 
 

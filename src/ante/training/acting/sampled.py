@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from ante.engine.actions import DISCRETE, Verb, to_macro, verb_of
 from ante.engine.core.records import as_records
-from ante.engine.core.state import MAX_HAND, restore_states
-from ante.env.games import Games, observe_games
+from ante.engine.core.state import MAX_HAND
+from ante.env.games import Games
 from ante.env.reward import Reward
 from ante.search.protocol import Positions, Views
 from ante.training.acting.thinker import part_of_largest
@@ -60,9 +60,7 @@ class SampledThinker:
     def _placed(self, positions: Positions, which: NDArray[np.int64]) -> Games:
         """Return a table with copies of these positions, (k,) indices."""
         games = Games(len(which), discrete=self._policy.discrete, reorder=self._reorder, endless=True)
-        restore_states(games.states, as_records(positions.states, which))
-        games.outcome[:] = 0
-        observe_games(games.states, np.arange(games.n), games.reorder, games.observations, games.flat)
+        games.continue_from(as_records(positions.states, which))
         return games
 
     def _acted(

@@ -4,6 +4,7 @@ import math
 import time
 from abc import abstractmethod
 from collections import defaultdict
+from contextlib import suppress
 from copy import deepcopy
 from typing import Any
 
@@ -25,6 +26,7 @@ from ante.training.sampling.training_data import Fragments
 
 Gradients = dict[Any, torch.Tensor]
 TERMS = "terms"  # in the learner's state
+GB = 2**30
 
 
 class FragmentLearner(TorchLearner):  # type: ignore[misc]
@@ -85,6 +87,9 @@ class FragmentLearner(TorchLearner):  # type: ignore[misc]
         lost = self._learn_from(training_data, before, num_epochs, minibatch_size)
         self.metrics.log_value((DEFAULT_MODULE_ID, "fragments_lost"), lost, window=1)
         self._log_gradients()
+        if self.device.type == "cuda":
+            for name, value in gpu_use(self.device).items():
+                self.metrics.log_value((DEFAULT_MODULE_ID, name), value, window=1)
         self.after_gradient_based_update(timesteps=timesteps or {})
         self.metrics.log_value((DEFAULT_MODULE_ID, "learn_seconds"), time.perf_counter() - begin, window=1)
         return reduced_metrics(self, rllib)
@@ -181,6 +186,18 @@ def added(one: Gradients, two: Gradients) -> Gradients:
     """Return the sums of gradients; a parameter may be missing from either."""
     sums = {parameter: each + two[parameter] if parameter in two else each for parameter, each in one.items()}
     return {**two, **sums}
+
+
+def gpu_use(device: torch.device) -> dict[str, float]:
+    """Return the metrics of a learner's GPU; the utilisation is NaN if NVIDIA's library does not report it."""
+    found = {"gpu_utilisation": math.nan, "gpu_memory_gb": torch.cuda.max_memory_allocated(device) / GB}
+    try:
+        import pynvml  # of the extra gpu
+    except ModuleNotFoundError:
+        return found
+    with suppress(pynvml.NVMLError):  # some containers and devices have no utilisation
+        found["gpu_utilisation"] = torch.cuda.utilization(device) / 100.0
+    return found
 
 
 def share_cores(config: Any) -> None:

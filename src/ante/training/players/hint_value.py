@@ -17,7 +17,7 @@ from scipy import stats
 
 from ante.engine.core.records import as_records
 from ante.engine.core.state import Phase, copy_states, new_states
-from ante.env.games import Games, Outcome, observe_games
+from ante.env.games import Games, Outcome
 from ante.env.text import macro_name
 from ante.errors import BalatroError
 from ante.hints.advice import Advice
@@ -157,8 +157,8 @@ def value_of_hints(
         source: [hint.decision if hint else mine for hint, mine in zip(given, own, strict=True)]
         for source, given in hints.items()
     }
-    each = [list(dict.fromkeys(of_one)) for of_one in zip(*choices.values(), strict=True)]
-    with bar(futures * sum(map(len, each)), "playing on") as advance:
+    each = list(zip(*choices.values(), strict=True))
+    with bar(futures * sum(len(set(of_one)) for of_one in each), "playing on") as advance:
         won = won_after(player, found.states, each, futures, advance)
     return HintValue(found, choices, {source: sum(map(bool, given)) for source, given in hints.items()}, won)
 
@@ -263,8 +263,7 @@ def won_after(
     for begin in range(0, len(which), BATCH):
         part = slice(begin, begin + BATCH)
         games = new_games(player, len(which[part]), DECK, STAKE)
-        games.states.view(np.uint8)[:] = determinised(states, which[part], worlds[part]).view(np.uint8)
-        observe_games(games.states, np.arange(games.n), games.reorder, games.observations, games.flat)
+        games.continue_from(determinised(states, which[part], worlds[part]))
         won[part] = play_on(player, games, first=first[part])
         advance(games.n)
     shares = won.reshape(len(arms), futures).mean(axis=1)

@@ -108,7 +108,10 @@ def bundles(config: TrainConfig) -> list[dict[str, float]]:
     """Return the Ray resources of each env runner and of each learner in a separate process."""
     machine = config.resources
     runner = {"CPU": machine.runner_cpus, "GPU": machine.runner_gpus, machine.runner_resource: 1.0}
-    learner = {"CPU": 0.0 if machine.learner_gpus else 1.0, "GPU": machine.learner_gpus, machine.learner_resource: 1.0}
+    cpus = machine.learner_cpus
+    if cpus is None:
+        cpus = 0.0 if machine.learner_gpus else 1.0  # as RLlib's "auto"
+    learner = {"CPU": cpus, "GPU": machine.learner_gpus, machine.learner_resource: 1.0}
     every = [runner] * machine.runners + [learner] * machine.learners
     taken = [{name: amount for name, amount in each.items() if name and amount} for each in every]
     return [each for each in taken if each]

@@ -22,6 +22,7 @@ def set_resources(made: Any, run: TrainConfig) -> None:
     )
     made.learners(
         num_learners=machine.learners,
+        num_cpus_per_learner="auto" if machine.learner_cpus is None else machine.learner_cpus,
         num_gpus_per_learner=machine.learner_gpus,
         custom_resources_per_learner={machine.learner_resource: 1} if machine.learner_resource else {},
     )

@@ -65,6 +65,13 @@ class ResourceSettings(Settings):
         resumable=True,
         ge=0,
     )
+    learner_cpus: float | None = setting(
+        None,
+        "CPUs that each learner process requests from Ray; by default 1 without a GPU, 0 with one.",
+        "1 or more if env runners fill the cores of the learner's node, so that they leave it some.",
+        resumable=True,
+        ge=0,
+    )
     learner_resource: str = setting(
         "",
         "Custom Ray resource of which each learner requests one; none by default.",

@@ -29,7 +29,7 @@ def nothing() -> Moments:
 
 
 def are_finite(of: Moments) -> bool:
-    """Return whether moments can become part of running statistics: one NaN would make those NaN for ever."""
+    """Return whether moments can become part of running statistics: one NaN would stay in them for the rest of the run."""
     return bool(np.isfinite(of).all())
 
 

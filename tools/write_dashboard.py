@@ -23,6 +23,16 @@ PANELS = (  # title, unit, (expression, legend) ...; three per row
     ("Return", "short", (f"ante_episode_return{RUN}", "{{run}}")),
     ("Entropy and KL, nats", "short", (f"ante_policy_entropy{RUN}", "entropy"), (f"ante_policy_kl{RUN}", "KL")),
     ("Losses", "short", (f"ante_policy_loss{RUN}", "policy"), (f"ante_value_loss{RUN}", "value")),
+    ("Norm of the gradient", "short", (f"ante_grad_norm{RUN}", "{{run}}")),
+    ("Variance explained by the values", "short", (f"ante_explained_variance{RUN}", "{{run}}")),
+    (
+        "Clipped rows, first |ratio - 1|",
+        "percentunit",
+        (f"ante_policy_clipped{RUN}", "clipped"),
+        (f"ante_policy_first_ratio{RUN}", "first |ratio - 1|"),
+    ),
+    ("Skipped gradient steps", "short", (f"ante_nonfinite_grad_steps{RUN}", "{{run}}")),
+    ("Lost fragments", "short", (f"ante_fragments_lost{RUN}", "{{run}}")),
     ("Iteration time", "s", (f"ante_sample_seconds{RUN}", "sampling"), (f"ante_learn_seconds{RUN}", "learning")),
     (
         "Env runners",

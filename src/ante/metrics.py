@@ -169,13 +169,21 @@ METRICS = (
         prometheus="ante_policy_kl",
         curve="KL to the sampling policy",
     ),
-    Metric(name="clipped", source="learner", help="Share of rows with a clipped ratio.", unit="share"),
     Metric(
-        name="first_kl",
+        name="clipped",
         source="learner",
-        help="KL divergence before the first gradient step of a batch; above 0 only if the sampling weights are older.",
-        unit="nats",
+        help="Share of rows with a clipped ratio.",
+        unit="share",
+        prometheus="ante_policy_clipped",
+        curve="rows with a clipped ratio",
+    ),
+    Metric(
+        name="first_ratio",
+        source="learner",
+        help="Mean |ratio - 1| of a batch's first minibatch, before any gradient step; 0 if the sampling weights are current.",
         better="less",
+        prometheus="ante_policy_first_ratio",
+        curve="|ratio - 1| before the first gradient step",
     ),
     Metric(
         name="explained_variance",
@@ -198,6 +206,7 @@ METRICS = (
         help="Gradient steps of the last iteration that were skipped because the gradient was not finite.",
         better="less",
         prometheus="ante_nonfinite_grad_steps",
+        curve="skipped gradient steps",
     ),
     Metric(
         name="fragments_lost",
@@ -205,6 +214,7 @@ METRICS = (
         help="Fragments of the last iteration that were lost with a node before the learner read them.",
         better="less",
         prometheus="ante_fragments_lost",
+        curve="lost fragments",
     ),
     Metric(
         name="epochs",

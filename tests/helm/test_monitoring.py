@@ -40,6 +40,14 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
         {f"ante_upload_backlog_jobs{RUN}": "3x40", f"ante_upload_backlog_bytes{RUN}": "9000-10x40"},
     ),
     "AnteUploadsRefused": ({f"ante_uploads_refused{RUN}": "0x20 1x20"}, {f"ante_uploads_refused{RUN}": "0x40"}),
+    "AnteGradientsSkipped": (
+        {f"ante_nonfinite_grad_steps{RUN}": "0x28 4 0x20"},
+        {f"ante_nonfinite_grad_steps{RUN}": "4x10 0x30"},
+    ),
+    "AnteFragmentsLost": (
+        {f"ante_fragments_lost{RUN}": "0x28 1 0x20"},
+        {f"ante_fragments_lost{RUN}": "1x10 0x30"},
+    ),
     "AnteWorkerRestarts": (
         {f"ante_env_runner_restarts_total{RUN}": "0x30 1x10"},
         {f"ante_env_runner_restarts_total{RUN}": "7x40", 'kube_pod_container_status_restarts_total{pod="x"}': "0+1x40"},

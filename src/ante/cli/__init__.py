@@ -3,7 +3,6 @@
 This module lists the commands, which are grouped in files, and prints errors as one sentence.
 """
 
-import errno
 import inspect
 import os
 import re
@@ -17,7 +16,6 @@ from typing import Annotated, Any, Union
 from ante import __version__
 from ante.cold_start import when_cold
 from ante.errors import BalatroError, NotInstalled, close_to
-from ante.messages import masked
 
 try:
     import tyro
@@ -31,6 +29,7 @@ from ante.cli.checks.doctor import Doctor
 from ante.cli.checks.engine import Fuzz, Warmup
 from ante.cli.checks.golden import Golden
 from ante.cli.checks.profile import Profile
+from ante.cli.errors import refused, sentence_of
 from ante.cli.games.know import Know
 from ante.cli.games.league import LeagueCommand
 from ante.cli.games.play import Eval, Play
@@ -107,21 +106,11 @@ class UnknownCommand(BalatroError, ValueError):
         super().__init__(f"unknown command {name[:40]!r}: {f'did you mean {near[0]}?' if near else 'see ante --help'}")
 
 
-MACHINE_ERRORS = (
-    errno.ENOSPC,
-    errno.EDQUOT,
-    errno.EROFS,
-    errno.EIO,
-    errno.EFBIG,
-    errno.EMFILE,
-    errno.ENFILE,
-    errno.ENOMEM,
-)
 SIGPIPE_CODE = 128 + signal.SIGPIPE  # the shell's exit code for a process ended by SIGPIPE
 
 
 def main() -> None:
-    """Run one command. User errors print one sentence and exit with code 2."""
+    """Run one command. User errors print one sentence and exit with code 2, as bugs in a training do with code 1."""
     try:
         code = outcome(sys.argv[1:])
         sys.stdout.flush()
@@ -179,26 +168,6 @@ def overview() -> str:
             sentence = about.split(". ")[0].rstrip(".")
             lines += textwrap.wrap(f"  {name:<11} {sentence}", width, subsequent_indent=" " * 14)
     return "\n".join([*lines, "", NEXT_STEPS])
-
-
-def sentence_of(error: Exception) -> str | None:
-    """Return the message for a user error or exhausted resources; None for a bug, which keeps its traceback."""
-    if isinstance(error, BalatroError):
-        return str(error)
-    if isinstance(error, MemoryError):
-        return (
-            f"out of memory{f': {error}' if str(error) else ''}; reduce the size of the task, or close other programs"
-        )
-    if isinstance(error, OSError) and (error.filename is not None or error.errno in MACHINE_ERRORS):
-        return f"cannot read or write: {error}"
-    return None
-
-
-def refused(message: str) -> int:
-    """Print an error message without secrets and control characters, and return the exit code."""
-    plain = "".join(each if each.isprintable() or each in "\n\t" else ascii(each)[1:-1] for each in message)
-    print(f"ante: {masked(plain)}", file=sys.stderr)
-    return 2
 
 
 def is_pipe_closed() -> bool:

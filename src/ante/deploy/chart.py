@@ -263,7 +263,9 @@ class Alerts(Part):
     severity: str = Field("warning", description="Value of the label severity of every alert.")
     stall: str = Field("5m", pattern=r"^[0-9]+(s|m|h)$", description="Time without environment steps before alerting.")
     window: str = Field(
-        "15m", pattern=r"^[0-9]+(s|m|h)$", description="Time window in which hints and restarts are counted."
+        "15m",
+        pattern=r"^[0-9]+(s|m|h)$",
+        description="Time window for restarts, skipped gradient steps, lost fragments and pending pods.",
     )
     pending: str = Field(
         "1m", pattern=r"^[0-9]+(s|m|h)$", description="How long a condition must persist before alerting."

@@ -1,8 +1,8 @@
 """Plants a fault into every Python process that has this folder in PYTHONPATH: a training's main process and Ray's workers.
 
 ANTE_FAULT is MODULE:CLASS.METHOD:KIND:CALL. From its CALL-th call in a process on, the method raises an error (KIND
-bug), or its process dies at once, as by the kernel's out-of-memory killer (kill), or it returns gradients without a
-number (nan). With ANTE_FAULT_ONCE, the path of a file, a process dies only if the file does not exist, and creates it.
+bug; worker_bug for Ray's workers only; memory for a MemoryError), or its process dies at once, as by the kernel's
+out-of-memory killer (kill), or it returns gradients without a number (nan). With ANTE_FAULT_ONCE, the path of a file, a process dies only if the file does not exist, and creates it.
 """
 
 import importlib.abc
@@ -43,10 +43,12 @@ def plant(module: Any, method: str, kind: str, call: str) -> None:
 
     def faulty(*values: Any, **named: Any) -> Any:
         calls.append(1)
-        if len(calls) < int(call):
+        if len(calls) < int(call) or (kind == "worker_bug" and not is_worker()):
             return original(*values, **named)
-        if kind == "bug":
+        if kind in ("bug", "worker_bug"):
             raise ValueError(f"a planted bug in {owner}")
+        if kind == "memory":
+            raise MemoryError("a planted lack of memory")
         if kind == "kill":
             once = Path(os.environ["ANTE_FAULT_ONCE"])
             if not once.exists():
@@ -57,6 +59,11 @@ def plant(module: Any, method: str, kind: str, call: str) -> None:
         return {key: each * float("nan") for key, each in gradients.items()}, means
 
     setattr(getattr(module, owner), name, faulty)
+
+
+def is_worker() -> bool:
+    """Return whether this is a process that Ray started."""
+    return Path(sys.modules["__main__"].__file__ or "").name == "default_worker.py"
 
 
 if MODULE:

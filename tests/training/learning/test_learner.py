@@ -238,7 +238,7 @@ def test_appo_repeats_itself_learns_and_goes_on_from_a_checkpoint(algorithm: Any
 
 
 def test_health_of_an_update_is_logged(algorithm: Any) -> None:
-    """First KL, explained variance and gradient norms, recomputed from the rollout; a batch with NaN takes no step."""
+    """First ratio, explained variance and gradient norms, recomputed from the rollout; a batch with NaN takes no step."""
     from ante.training.sampling.training_data import Fragments
 
     made = algorithm(**{"algo.minibatch": 512, "algo.epochs": 1, "algo.grad_clip": 1e9, "algo.lr": 0.01})
@@ -253,12 +253,15 @@ def test_health_of_an_update_is_logged(algorithm: Any) -> None:
         return {name: float(value) for name, value in found[0]["default_policy"].items()}
 
     found = update(rollout)
-    assert found["first_kl"] == pytest.approx(found["mean_kl_loss"], abs=1e-6) == pytest.approx(0.0, abs=1e-6)
+    assert found["first_ratio"] == found["ratio_distance"] == pytest.approx(0.0, abs=1e-5), "a single gradient step"
     expected = 1 - np.var(rollout.targets - values) / np.var(rollout.targets)
     assert found["explained_variance"] == pytest.approx(expected, abs=1e-4)
     gradient = [parameter.grad.square().sum().item() for parameter in policy.parameters()]
     assert found["grad_norm"] == pytest.approx(np.sqrt(sum(gradient)), rel=1e-4) and found["nonfinite_grad_steps"] == 0
-    assert update(rollout)["first_kl"] > 1e-6, "the second update learns from older weights"
+    with torch.no_grad():
+        now = policy.evaluate(rollout.rows, torch.from_numpy(rollout.actions))[0].numpy()
+    distance = np.abs(np.exp(np.float64(now) - rollout.log_probs) - 1.0).mean()
+    assert distance > 1e-3 and update(rollout)["first_ratio"] == pytest.approx(distance, rel=1e-3), "older weights"
 
     before = weights(made)
     for damaged in (rollout.targets, rollout.advantages):

@@ -1,5 +1,7 @@
 """Updates of the fast learner with a runner in the same process and without Ray: accumulation, early stop, V-trace."""
 
+import copy
+import math
 from pathlib import Path
 from typing import Any
 
@@ -208,6 +210,25 @@ def test_each_update_logs_its_rows_gradients_and_explained_variance() -> None:
         assert float(metrics["nonfinite_grad_steps"]) == float(metrics["fragments_lost"]) == 0
         unexplained = np.var(rollout.advantages) / np.var(rollout.targets)
         assert float(metrics["explained_variance"]) == pytest.approx(1 - unexplained, abs=1e-4)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_a_batch_with_a_bad_target_changes_neither_weights_nor_statistics(bad: float) -> None:
+    runner, learner = made(
+        **{"algo.normalise_values": True, "algo.normalise_rewards": True, "algo.minibatch": 512, "algo.lr": 1e-2}
+    )
+    (rollout,) = runner.sample()
+    before, _ = learned(learner, rollout)
+    returns, damaged = learner.scales.returns.copy(), copy.deepcopy(rollout)
+    damaged.targets[7] = damaged.returns[1] = bad
+    kept, metrics = learned(learner, damaged)
+    assert float(metrics["nonfinite_grad_steps"]) == 2 and np.isnan(float(metrics["grad_norm"]))
+    assert before.keys() == kept.keys() and all(np.array_equal(before[name], kept[name]) for name in before)
+    assert np.array_equal(learner.scales.returns, returns) and kept["value.spread"] > 0
+    after, metrics = learned(learner, rollout)
+    assert float(metrics["nonfinite_grad_steps"]) == 0 and all(np.isfinite(value).all() for value in after.values())
+    assert after["value.count"] > kept["value.count"]
+    assert not np.array_equal(after["trunk.0.weight"], kept["trunk.0.weight"])
 
 
 def test_explained_variance_leaves_out_a_batch_that_was_not_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,6 +51,18 @@ def test_no_reward_at_all_stays_no_reward_and_a_rare_one_is_limited() -> None:
     assert Scales().rewards(rewards, moments(rewards)).max() == REWARD_LIMIT
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_a_reward_that_is_not_finite_is_no_part_of_the_spread(bad: float) -> None:
+    from ante.training.numerics.normalisation import Scales, are_finite, mean_and_spread, moments
+
+    rewards = np.array([[3.0], [5.0], [bad]], dtype=np.float32)
+    with np.errstate(invalid="ignore"):
+        own = moments(rewards)
+    assert not are_finite(own) and np.isnan(mean_and_spread(own)).all()
+    found = Scales(moments(np.array([-2.0, 2.0]))).rewards(rewards, own)
+    assert found[:2, 0].tolist() == [1.5, 2.5] and not 0 <= found[2, 0] < 10
+
+
 def test_the_value_head_means_the_same_after_new_targets_are_seen() -> None:
     from ante.training.numerics.normalisation import moments
     from ante.training.policies.layers import ValueHead

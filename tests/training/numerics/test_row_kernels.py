@@ -1,5 +1,7 @@
 """Row kernels against reference implementations: torch autograd, a slow loop, exact probabilities."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -36,7 +38,7 @@ def test_the_fused_loss_and_its_gradient_equal_autograd(value_error_limit: float
     loss, sums = torch_ops.ppo((log_probs, entropies, values), *others, *weights)
     loss.backward()
     slopes = np.full((n, ACTIONS), np.nan, dtype=np.float32), np.full(n, np.nan, dtype=np.float32)
-    found = np.zeros(5)
+    found = np.zeros(row_kernels.LOSS_MEANS)
     batch = actions, old, gains, targets
     row_kernels.ppo_loss(logits.detach().numpy(), values.detach().numpy(), octets, *batch, *weights, *slopes, found)
     np.testing.assert_allclose(found, sums.numpy(), rtol=1e-4, atol=1e-6)
@@ -48,6 +50,9 @@ def test_the_fused_loss_and_its_gradient_equal_autograd(value_error_limit: float
     assert (slopes[1][far] == 0).all() and (slopes[1][~far] != 0).all()
     assert 0.1 < far.mean() < 0.9 or value_error_limit == float("inf")
     assert found[3] > 0.05, "the KL of noisy log-probabilities"
+    ratios = [math.exp(float(new) - float(before)) for new, before in zip(log_probs.detach(), old, strict=True)]
+    assert found[5] == pytest.approx(sum(abs(ratio - 1.0) for ratio in ratios) / n, rel=1e-4)
+    assert found[4] == pytest.approx(sum(abs(ratio - 1.0) > weights[0] for ratio in ratios) / n)
 
 
 def test_advantages_equal_the_sum_of_the_definition() -> None:

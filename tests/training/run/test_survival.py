@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -264,22 +265,60 @@ def test_short_evaluations_choose_the_best_checkpoint_and_change_nothing_else(
 
 
 def test_a_run_without_finite_gradients_ends_with_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ante.training.learning.ppo import PPOLearner
-    from ante.training.run.loop import MOST_WASTED, Diverged
+    from ante.training.run.health import Diverged
 
-    minibatch, made = PPOLearner._minibatch, []
+    without_numbers(monkeypatch, range(3, 100))
+    settings = {"checkpoints.every": 1, "algo.minibatch": 64}
+    with pytest.raises(Diverged, match=r"last 20 gradient steps.*lower algo.lr.*ppo@000000000512 --name NEW"):
+        run(monkeypatch, tmp_path, steps=256 * 20, **settings)
+    assert [int(float(row["nonfinite_grad_steps"])) for row in rows(tmp_path / "ppo")] == [0, 0, *[4] * 5]
+    kept = [path.name[:12] for path in sorted((tmp_path / "ppo" / "checkpoints").glob("0*"))]
+    assert kept == ["000000000256", "000000000512"], "none while iterations are wasted"
+
+
+def test_a_checkpoint_that_is_due_waits_for_an_iteration_that_is_not_wasted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_numbers(monkeypatch, (4, 5))
+    folder = run(monkeypatch, tmp_path, steps=256 * 8, **{"checkpoints.every": 4, "checkpoints.keep": 9})
+    assert [path.name[:12] for path in sorted((folder / "checkpoints").glob("0*"))] == ["000000001536", "000000002048"]
+    assert optimizer_steps(folder) == {6}
+
+
+def without_numbers(monkeypatch: pytest.MonkeyPatch, iterations: Collection[int]) -> None:
+    """Replace the gradients of these iterations, counted from 1, by NaN."""
+    from ante.training.learning.ppo import PPOLearner
+
+    learn, minibatch, begun = PPOLearner._learn, PPOLearner._minibatch, []
+
+    def counted(learner: Any, *parts: Any) -> None:
+        begun.append(1)
+        learn(learner, *parts)
 
     def without_number(learner: Any, *parts: Any) -> Any:
         gradients, means = minibatch(learner, *parts)
-        made.append(1)
-        return {key: each * math.nan if len(made) > 2 else each for key, each in gradients.items()}, means
+        return {key: each * math.nan if len(begun) in iterations else each for key, each in gradients.items()}, means
 
+    monkeypatch.setattr(PPOLearner, "_learn", counted)
     monkeypatch.setattr(PPOLearner, "_minibatch", without_number)
-    with pytest.raises(Diverged, match=f"last {MOST_WASTED} iterations was finite.*lower algo.lr"):
-        run(monkeypatch, tmp_path, steps=256 * 20, **{"checkpoints.every": 1})
-    found = rows(tmp_path / "ppo")
-    assert [int(float(row["nonfinite_grad_steps"])) for row in found] == [0, 0, *[1] * MOST_WASTED]
-    assert find_checkpoint(tmp_path / "ppo" / "checkpoints")[1]["timesteps"] == 256 * (1 + MOST_WASTED)
+
+
+def test_iterations_that_lose_all_fragments_end_the_run_with_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ante.training.run.health import NoFragments
+    from ante.training.sampling.training_data import Fragments
+
+    rollouts, begun = Fragments.rollouts, []
+
+    def lost(fragments: Any, estimated: Any) -> Any:
+        begun.append(1)
+        return ([], len(fragments.shares)) if len(begun) > 3 else rollouts(fragments, estimated)
+
+    monkeypatch.setattr(Fragments, "rollouts", lost)
+    with pytest.raises(NoFragments, match=r"in the last 10 iterations.*ppo continues from 000000000512$"):
+        run(monkeypatch, tmp_path, steps=256 * 40, **{"checkpoints.every": 2})
+    assert [float(row["fragments_lost"]) for row in rows(tmp_path / "ppo")] == [0.0] * 3 + [1.0] * 10
 
 
 def test_an_error_that_a_learner_raises_is_not_a_lost_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -304,7 +343,7 @@ def test_an_error_that_a_learner_raises_is_not_a_lost_process(tmp_path: Path, mo
 def test_an_error_that_a_runner_raises_ends_the_run_with_its_traceback(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ante.training.rllib.algorithm import RunnerFailed
+    from ante.training.failures import RunnerFailed
 
     settings = {"resources.runners": 1, "games.reward": "tests.support.rewards:Faulty"}
     with pytest.raises(RunnerFailed, match=r"(?s)env runner 1 failed:.*rewards.py.*a bug in the reward"):

@@ -60,7 +60,11 @@ class StubRunner:
         }
         self.rest = rest
 
-    def try_fragment(self) -> Reply:
+    def attempt(self, method: str, **arguments: Any) -> Any:
+        """Return the result of a method."""
+        return getattr(self, method)(**arguments)
+
+    def fragment(self) -> Reply:
         """Put the fragment into the object store, as a copy that this process owns."""
         return Reply(ray.put(Parcel(self.columns)), self.rest)
 

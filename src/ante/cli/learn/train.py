@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
+from ante.cli.errors import bug_in_run, sentence_of
 from ante.cli.options import OutFolder, PictureFile
 from ante.cli.shown import compile_missing
 from ante.errors import BalatroError
@@ -94,10 +95,18 @@ def train_command(arguments: Sequence[str]) -> int:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     with stages(Console(stderr=True)) as show_stage:
         show_stage("loading PyTorch and Ray")
+        from ante.training.failures import original
         from ante.training.run.loop import train
 
     compile_missing()  # before Ray's processes compile, each for itself and in silence
-    train(settings, resume=command.resume is not None, webhook=os.environ.get("ANTE_WEBHOOK_URL", ""))
+    try:
+        train(settings, resume=command.resume is not None, webhook=os.environ.get("ANTE_WEBHOOK_URL", ""))
+    except (ModuleNotFoundError, BrokenPipeError):
+        raise
+    except Exception as error:
+        if sentence_of(cause := original(error)) is not None:
+            raise cause from error
+        return bug_in_run(error, settings.folder)
     return 0
 
 

@@ -15,7 +15,7 @@ from ante.training.compat import advance_weights_version, weights_version
 from ante.training.learning.learner import FragmentLearner, Gradients, added
 from ante.training.numerics import torch_ops
 from ante.training.numerics.advantages import values_after, vtrace
-from ante.training.numerics.normalisation import mean_and_spread, moments, nothing
+from ante.training.numerics.normalisation import are_finite, mean_and_spread, moments, nothing
 from ante.training.numerics.precision import precision
 from ante.training.policies.layers import ValueHead
 from ante.training.policies.mlp_rows import DeviceRows
@@ -24,8 +24,8 @@ from ante.training.sampling.fragment import Rollout, Trajectory, joined
 from ante.training.sampling.training_data import Fragments
 from ante.training.spans import span
 
-LOSS_METRICS = ("policy_loss", "vf_loss", "entropy", "mean_kl_loss", "clipped")
-VALUE_LOSS, KL = LOSS_METRICS.index("vf_loss"), LOSS_METRICS.index("mean_kl_loss")
+LOSS_METRICS = ("policy_loss", "vf_loss", "entropy", "mean_kl_loss", "clipped", "ratio_distance")
+VALUE_LOSS, KL, RATIO = map(LOSS_METRICS.index, ("vf_loss", "mean_kl_loss", "ratio_distance"))
 KL_TOLERANCE = 1.5  # an update stops early above this multiple of the KL target
 RATIO_TOP = 1.0  # clipping thresholds rho-bar and c-bar of V-trace
 FORWARD_ROWS = 4096  # rows per forward pass
@@ -99,7 +99,7 @@ class PPOLearner(FragmentLearner):
         for group in groups:
             gradients, means = self._gradients(policy, staged, kept, group)
             if not seen:
-                self.metrics.log_value((DEFAULT_MODULE_ID, "first_kl"), float(means[KL]), window=1)
+                self.metrics.log_value((DEFAULT_MODULE_ID, "first_ratio"), float(means[RATIO]), window=1)
             sums, seen = sums + means, seen + 1
             if means[KL] > far:
                 break
@@ -137,15 +137,16 @@ class PPOLearner(FragmentLearner):
         return rows if self.device.type == "cpu" else DeviceRows(rows, self.device)
 
     def _see_targets(self, policy: Any, rollout: Rollout) -> None:
-        """Update the normalisation statistics with this batch.
+        """Update the normalisation statistics with this batch; moments that are not finite are left out.
 
         Without value normalisation, statistics from the start of the run (`init_from`) become part of the weights.
         """
         seen = self._summed(np.stack([rollout.returns, moments(rollout.targets)]))
-        self.scales.returns = self.scales.returns + seen[0]
-        if self.config.normalise_values:
+        if are_finite(seen[0]):
+            self.scales.returns = self.scales.returns + seen[0]
+        if self.config.normalise_values and are_finite(seen[1]):
             policy.value.see_targets(seen[1])
-        elif isinstance(policy.value, ValueHead):
+        elif not self.config.normalise_values and isinstance(policy.value, ValueHead):
             policy.value.set_scale(nothing())
         self._value_scale = float(policy.value.spread) if isinstance(policy.value, ValueHead) else 1.0
 

@@ -4,6 +4,7 @@ The learner updates them, its checkpoints store them, and runners receive them w
 (count, sum, sum of squares), so those of two samples are combined by addition.
 """
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,12 +28,19 @@ def nothing() -> Moments:
     return np.zeros(3)
 
 
+def are_finite(of: Moments) -> bool:
+    """Return whether moments can become part of running statistics: one NaN would stay in them for the rest of the run."""
+    return bool(np.isfinite(of).all())
+
+
 def mean_and_spread(of: Moments) -> tuple[float, float]:
-    """Return mean and standard deviation; 0 and 1 for an empty sample."""
+    """Return mean and standard deviation; 0 and 1 for an empty sample, NaN if a value was not finite."""
     if of[0] == 0:
         return 0.0, 1.0
-    mean = float(of[1] / of[0])
-    return mean, max(LEAST_SPREAD, float(np.sqrt(max(0.0, of[2] / of[0] - mean * mean))))
+    if not are_finite(of):
+        return math.nan, math.nan
+    mean, square = float(of[1] / of[0]), float(of[2] / of[0])
+    return mean, max(LEAST_SPREAD, math.sqrt(max(0.0, square - mean * mean)))
 
 
 @dataclass
@@ -51,7 +59,7 @@ class Scales:
 
     def rewards(self, rewards: NDArray[np.float32], own: Moments) -> NDArray[np.float32]:
         """Return rewards in units of the returns' standard deviation, (t, n); `own`: this fragment's moments."""
-        spread = mean_and_spread(self.returns + own)[1]
+        spread = mean_and_spread(self.returns + own if are_finite(own) else self.returns)[1]
         return np.clip(rewards / np.float32(spread), -REWARD_LIMIT, REWARD_LIMIT)
 
 

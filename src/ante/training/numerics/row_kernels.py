@@ -14,6 +14,7 @@ from ante.engine.core.compile_cache import cached_njit
 
 COUNTS_PER_ONE = 4.0  # counts are stored in quarters, the scale of cards in the flat observation
 NUMBERS_PER_ONE = 16384.0  # numbers in [-2, 2] are stored as int16
+LOSS_MEANS = 6  # means that `ppo_loss` writes
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -264,8 +265,8 @@ def ppo_loss(
     advantages  (m,) float32, targets (m,) float32 of the value
     value_error_limit  largest squared value error; larger errors are clamped and receive no gradient; inf for no clipping
     d_logits    (m, actions) float32 and d_values (m,) float32, overwritten: gradient of the mean loss
-    sums        (5,) float64, overwritten: policy loss, value loss, entropy, KL to the old policy, rows clipped.
-                KL is the mean of ratio - 1 - log ratio, which is never negative
+    sums        (LOSS_MEANS,) float64, overwritten: policy loss, value loss, entropy, KL to the old policy, share of rows
+                clipped, |ratio - 1|. KL is the mean of ratio - 1 - log ratio, which is never negative
     """
     rows, n = logits.shape
     each = 1.0 / rows
@@ -308,3 +309,4 @@ def ppo_loss(
         sums[2] += entropy * each
         sums[3] += (ratio - 1.0 - log_ratio) * each
         sums[4] += each if abs(ratio - 1.0) > clip else 0.0
+        sums[5] += abs(ratio - 1.0) * each

@@ -98,7 +98,8 @@ def ppo(
     log_probs   (m,) under the old policy; advantages (m,); targets (m,) of the value
     value_error_limit  largest squared value error; larger errors are clamped and receive no gradient
 
-    Returns the loss () and (5,): policy loss, value loss, entropy, KL to the old policy, share of rows clipped.
+    Returns the loss () and (LOSS_MEANS,): policy loss, value loss, entropy, KL to the old policy, share of rows clipped,
+    |ratio - 1|.
     """
     new, entropies, values = (each.float() for each in now)
     log_ratios = new - log_probs
@@ -108,6 +109,7 @@ def ppo(
     policy_loss, entropy = -gains.mean(), entropies.mean()
     loss = policy_loss + value_weight * value_loss - entropy_weight * entropy
     moved = (ratios - 1.0 - log_ratios).mean()
-    clipped = ((ratios - 1.0).abs() > clip).float().mean()
-    sums = torch.stack([policy_loss, value_loss, entropy, moved, clipped]).detach()
+    distances = (ratios - 1.0).abs()
+    clipped = (distances > clip).float().mean()
+    sums = torch.stack([policy_loss, value_loss, entropy, moved, clipped, distances.mean()]).detach()
     return loss, sums

@@ -310,7 +310,7 @@ def learn_policy(
         torch.nn.utils.clip_grad_norm_(policy.parameters(), 0.5)
         adam.step()
         sums.append(means.numpy())
-    _, value_loss, entropy, moved, _ = np.mean(sums, axis=0)
+    _, value_loss, entropy, moved, *_ = np.mean(sums, axis=0)
     return float(value_loss), float(entropy), float(moved)
 
 

@@ -391,7 +391,8 @@ class PackedPolicy(MaskedPolicy, GamePolicy):
         net = CastNet(self, product_dtype())
         features = net.features(rows)
         logits, values = net.logits(features[-1].kept).float(), net.values(features[-1].kept)
-        slopes, sums = (torch.empty_like(logits), torch.empty_like(values)), torch.zeros(5, dtype=torch.float64)
+        slopes = torch.empty_like(logits), torch.empty_like(values)
+        sums = torch.zeros(row_kernels.LOSS_MEANS, dtype=torch.float64)
         arrays = [slopes[0].numpy(), slopes[1].numpy(), sums.numpy()]
         row_kernels.ppo_loss(logits.numpy(), values.numpy(), rows.legal, *batch, *weights, *arrays)
         return net.gradients(rows, features, *slopes), sums

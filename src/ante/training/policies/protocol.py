@@ -144,8 +144,8 @@ class GamePolicy:
     score_actions(rows, actions) -> (log_probs, values)
         As `evaluate`, (n,) each, without gradients and entropies.
     ppo_loss(rows, (actions, log_probs, advantages, targets), clip, value_weight, entropy_weight, value_error_limit)
-        -> (loss, sums): the loss of a staged minibatch (with gradient) and its five means, used instead of
-        `evaluate` and `torch_ops.ppo`.
+        -> (loss, sums): the loss of a staged minibatch (with gradient) and its means (LOSS_MEANS,), used
+        instead of `evaluate` and `torch_ops.ppo`.
     ppo_gradient(same) -> (gradients, sums) or None
         The gradients of all parameters in order, computed without autograd; None if not supported.
     """

@@ -167,9 +167,9 @@ class ShortlistGradient:
 
     def add_parts(self, lane: int) -> torch.Tensor:
         """Add the gradients of the lane's parts; return their share of the loss and its terms."""
-        rows, sums = self._rows, torch.zeros(5, dtype=torch.float64)
+        rows, sums = self._rows, torch.zeros(row_kernels.LOSS_MEANS, dtype=torch.float64)
         for at in range(lane * PART, len(rows), LANES * PART):
-            some, means = rows[rows.which[at : at + PART]], torch.zeros(5, dtype=torch.float64)
+            some, means = rows[rows.which[at : at + PART]], torch.zeros(row_kernels.LOSS_MEANS, dtype=torch.float64)
             share, out = len(some) / len(rows), self._net.passed(some)
             slopes = torch.empty_like(out.logits), torch.empty_like(out.values)
             arrays = [slopes[0].numpy(), slopes[1].numpy(), means.numpy()]

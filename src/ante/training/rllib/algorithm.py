@@ -30,6 +30,7 @@ from ray.rllib.utils.metrics import (
 from ante.errors import BalatroError
 from ante.recording.starts import starts_bytes
 from ante.training.compat import metrics_of, state_of_metrics
+from ante.training.failures import checked
 from ante.training.learning.learner import FragmentLearner, share_cores
 from ante.training.numerics.normalisation import SCALES
 from ante.training.numerics.precision import uses_bf16
@@ -52,10 +53,6 @@ POLL_SECONDS = 0.05
 
 class NoRunner(BalatroError, RuntimeError):
     """All env runners are lost."""
-
-
-class RunnerFailed(BalatroError, RuntimeError):
-    """An env runner's code raised an error, which a restart would not fix."""
 
 
 class FastConfig(AlgorithmConfig):  # type: ignore[misc]
@@ -235,8 +232,21 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
             return self._launch_here()
         tag = self._tag("fragment")
         self._launched += 1
-        self.env_runner_group.foreach_env_runner_async("try_fragment", tag=tag)
+        self._request("fragment", tag)
         return lambda: self._gathered(tag)
+
+    def _request(self, method: str, tag: str, **arguments: Any) -> None:
+        """Call a method of all healthy runners; `_fetched` returns the results."""
+        kwargs = {"method": method, **arguments}
+        self.env_runner_group.foreach_env_runner_async("attempt", tag=tag, kwargs=kwargs)
+
+    def _fetched(self, tag: str, wait_seconds: float = 0.0) -> list[tuple[int, Any]]:
+        """Return numbers of runners and the results of a request that are ready; those of lost runners are missing.
+
+        Raises RunnerFailed if the code of a runner raised an error.
+        """
+        ready = self.env_runner_group.fetch_ready_async_reqs(tags=tag, timeout_seconds=wait_seconds)
+        return [(number, checked(result)) for number, result in ready]
 
     def _tag(self, what: str) -> str:
         """Return the name of the next request: RLlib allows one pending request per name and runner."""
@@ -261,15 +271,12 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
     def _gathered(self, tag: str) -> list[Sampled]:
         """Return fragments of the healthy runners, in the runners' order; the fragment of a lost runner is lost.
 
-        Raises RunnerFailed if the code of a runner raised an error.
+        Raises RunnerFailed at once if the code of a runner raised an error.
         """
         group, found = self.env_runner_group, []
         deadline = time.monotonic() + self.config.sample_timeout_s
         while group.num_in_flight_async_reqs(tag) > 0 and time.monotonic() < deadline:
-            found += group.fetch_ready_async_reqs(tags=tag, timeout_seconds=POLL_SECONDS)
-        for number, fragment in found:
-            if isinstance(fragment, str):
-                raise RunnerFailed(f"env runner {number} failed:\n{fragment}")
+            found += self._fetched(tag, POLL_SECONDS)
         return [fragment for _, fragment in sorted(found, key=lambda pair: pair[0])]
 
     def set_stage(self, stage: int) -> None:
@@ -283,8 +290,8 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
         if group.local_env_runner is not None and not playing_ahead:
             group.local_env_runner.set_state({STAGE: stage})
         if self.config.num_env_runners > 0:
-            group.fetch_ready_async_reqs(tags=STAGE)
-            group.foreach_env_runner_async("set_state", tag=STAGE, kwargs={"state": {STAGE: stage}})
+            self._fetched(STAGE)
+            self._request("set_state", STAGE, state={STAGE: stage})
 
     def _send_weights(self) -> None:
         """Send the learner's weights, the stage and the steps so far to all runners, before their next fragment."""
@@ -301,8 +308,8 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
             group.local_env_runner.set_state(weights)
         if self.config.num_env_runners > 0:
             tag = self._tag("weights")
-            group.fetch_ready_async_reqs(tags=tag)  # handles errors of failed runners
-            group.foreach_env_runner_async("set_state", tag=tag, kwargs={"state": ray.put(weights)})
+            self._fetched(tag)  # raises errors of earlier weights
+            self._request("set_state", tag, state=ray.put(weights))
 
     def start_from(self, weights: dict[str, Any]) -> None:
         """Replace the initial weights of all learners and runners, before the first iteration."""
@@ -330,8 +337,7 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
         self.play_ahead()
         group, ahead = self.env_runner_group, []
         if self.config.num_env_runners > 0:
-            options = {"local_env_runner": False, "timeout_seconds": self.config.sample_timeout_s}
-            found = group.foreach_env_runner("sampler_state", **options)
+            found = self._attempted("sampler_state", timeout_seconds=self.config.sample_timeout_s)
         else:
             found = [group.local_env_runner.sampler_state()]
             ahead = [[save_sampled(each) for each in batch()] for batch in self._ahead]
@@ -363,9 +369,14 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
             )
         if self.config.num_env_runners == 0:
             return self._restore_here(state)
-        reference, group = ray.put(state["states"]), self.env_runner_group
-        restore = partial(BatchRunner.restore_sampler, states=reference)
-        return "; ".join(filter(None, group.foreach_env_runner(restore, local_env_runner=False)))
+        return "; ".join(filter(None, self._attempted("restore_sampler", {"states": ray.put(state["states"])})))
+
+    def _attempted(self, method: str, arguments: dict[str, Any] | None = None, **options: Any) -> list[Any]:
+        """Call a method of all healthy runners and return the results. Raises RunnerFailed as `_fetched`."""
+        kwargs = {"method": method, **(arguments or {})}
+        group = self.env_runner_group
+        found = group.foreach_env_runner("attempt", kwargs=kwargs, local_env_runner=False, **options)
+        return [checked(result) for result in found]
 
     def _restore_here(self, state: dict[str, Any]) -> str:
         """`restore_sampling` with the games in this process."""

@@ -29,6 +29,7 @@ from ante.recording.starts import read_starts
 from ante.stopping import TERMINATIONS, Stops, stopping
 from ante.tables import paper, stages
 from ante.training.baselines.external import ExternalAlgorithm
+from ante.training.failures import original
 from ante.training.numerics.precision import BF16, FLOAT32
 from ante.training.rllib.algorithm import FastAlgorithm, NoRunner
 from ante.training.rllib.build import build
@@ -37,13 +38,14 @@ from ante.training.rllib.cluster import start_ray
 from ante.training.run.console import TrainView
 from ante.training.run.evaluate import evaluate_run, trial, write_report
 from ante.training.run.events import RunEvents, run_events
+from ante.training.run.health import Health
 from ante.training.run.highlights import keep_highlights
 from ante.training.run.knowledge import RunKnowledge, run_knowledge
 from ante.training.run.machine import write_machine
 from ante.training.run.memory import MemoryGauge, memory_table
 from ante.training.run.memory_budget import Budget, Sizes
 from ante.training.run.metrics import Metrics
-from ante.training.run.progress import Progressed, complete_after, configured, is_wasted, progressed, row_of, save
+from ante.training.run.progress import Progressed, complete_after, configured, progressed, row_of, save
 from ante.training.run.prometheus import RunExporter, Runners, exporting
 from ante.training.run.videos import keep_games, write_best
 from ante.training.run.warm_start import read_start
@@ -62,11 +64,6 @@ from ante.training.tracking.webhook import notifying
 from ante.watch.report import write_report as write_page
 
 LOST = (ray.exceptions.RayError, NoRunner)
-MOST_WASTED = 3  # consecutive iterations without a finite gradient after which training stops
-
-
-class Diverged(BalatroError):
-    """Training diverged: no gradient is finite any more."""
 
 
 @dataclass
@@ -355,19 +352,19 @@ def show_resumed(config: TrainConfig, done: Progressed, console: Console) -> Non
         say(console, f"games in progress begin again: {done.games_restarted}")
 
 
-def is_loss(error: BaseException | None) -> bool:
+def is_loss(error: BaseException) -> bool:
     """Return whether an error of Ray is the loss of a process or an object, not an error that code raised."""
-    while isinstance(error, ray.exceptions.RayTaskError):
-        error = error.cause
-    return isinstance(error, LOST) and type(error) is not ray.exceptions.RayError
+    cause = original(error)
+    return isinstance(cause, LOST) and type(cause) is not ray.exceptions.RayError
 
 
 def learn(config: TrainConfig, algorithm: Algorithm, done: Progressed, session: Session) -> bool:
     """Iterate until the steps are done, a stop is requested, or memory runs short. Return whether memory ran short.
 
-    A checkpoint is written in each case.
+    A checkpoint is written in each case, except after a wasted iteration: the kept ones must be from before. Raises
+    Diverged, NoFragments.
     """
-    less, wasted = False, 0
+    less, due, health = False, False, Health()
     with (
         Metrics(config.folder, done.iteration) as metrics,
         TrainView(session.console, config.steps, done.steps) as view,
@@ -385,20 +382,19 @@ def learn(config: TrainConfig, algorithm: Algorithm, done: Progressed, session: 
             session.exporter.row, session.exporter.runners = done.row, runners_of(algorithm)
             session.events.state("learning", done.row)
             view.show(done.row)
-            wasted = wasted + 1 if is_wasted(done.row) else 0
-            if wasted == MOST_WASTED:
-                raise Diverged(
-                    f"training diverged: no gradient of the last {wasted} iterations was finite. The checkpoints in "
-                    f"{config.folder} are from before; start a new run with a lower algo.lr or algo.grad_clip"
-                )
-            less, better = must_shrink(done, session), done.row["eval_blinds"] > done.best_trial
-            promote(config, algorithm, done, session.console)
-            if config.checkpoints.due(done.iteration, before, done.seconds) or less or better:
-                session.save(config, algorithm, done)
+            health.add(done.row)
+            health.check(config.folder)
+            due = due or config.checkpoints.due(done.iteration, before, done.seconds)
+            if not health.wasted:
+                less, better = must_shrink(done, session), done.row["eval_blinds"] > done.best_trial
+                promote(config, algorithm, done, session.console)
+                if due or less or better:
+                    session.save(config, algorithm, done)
+                    due = False
             session.followers.look()
             if session.publisher:
                 session.publisher.check_uploader()
-        if done.iteration > done.saved:
+        if done.iteration > done.saved and not health.wasted:
             session.save(config, algorithm, done)
         return less and not session.stops and done.steps < config.steps
 

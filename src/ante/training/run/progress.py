@@ -61,11 +61,6 @@ def row_of(result: dict[str, Any], done: Progressed, seconds: float) -> dict[str
     return row | reported("runners", runners) | reported("learner", learner)
 
 
-def is_wasted(row: Mapping[str, float]) -> bool:
-    """Return whether an iteration had gradient steps, none of them with a finite gradient."""
-    return row["nonfinite_grad_steps"] > 0 and math.isnan(row["grad_norm"])
-
-
 def reported(source: Source, results: Mapping[str, Any]) -> dict[str, float]:
     """Return the metrics of a source from RLlib's results; NaN for missing ones."""
     return {

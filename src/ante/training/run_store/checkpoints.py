@@ -106,7 +106,7 @@ def save_checkpoint(
     except OSError as error:
         shutil.rmtree(aside, ignore_errors=True)
         raise cannot_save(f"checkpoint {target}", error) from error
-    except BalatroError:
+    except Exception:
         shutil.rmtree(aside, ignore_errors=True)
         raise
     with suppress(OSError):  # what cannot be deleted now is deleted after a later checkpoint

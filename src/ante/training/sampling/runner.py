@@ -1,7 +1,6 @@
 """The env runner of the fast path: steps one batch of games in place and sends each fragment as one object."""
 
 import time
-import traceback
 from collections.abc import Callable
 from operator import index
 from typing import Any, ClassVar
@@ -26,6 +25,7 @@ from ray.rllib.utils.metrics import (
 from ante.env.games import Games, Outcome
 from ante.errors import BalatroError
 from ante.training.compat import includes_component, make_callback
+from ante.training.failures import Failure
 from ante.training.numerics import row_kernels
 from ante.training.numerics.advantages import values_after
 from ante.training.numerics.normalisation import SCALES, Scales, discounted, nothing
@@ -207,14 +207,14 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         )
         return fragments
 
-    def try_fragment(self) -> Sampled | str:
-        """Return `fragment`, or the traceback of an error: RLlib would restart the runner and hide the error."""
+    def attempt(self, method: str, **arguments: Any) -> Any:
+        """Return the result of a method, or the Failure of its code: RLlib would log the error and restart the runner."""
         try:
-            return self.fragment()
+            return getattr(self, method)(**arguments)
         except ray.exceptions.RayError:
             raise
-        except Exception:
-            return traceback.format_exc()
+        except Exception as error:
+            return Failure.of(error, f"env runner {self.index}")
 
     def fragment(self, by_reference: bool = True) -> Sampled:
         """Return one fragment with its metrics; as an object reference, so that no steps pass through the driver."""
@@ -424,11 +424,10 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         }
 
     def restore_sampler(self, states: Any) -> str:
-        """Continue from this runner's own one of the `sampler_state`s of all runners, or a reference to them.
+        """Continue from this runner's own one of the `sampler_state`s of all runners.
 
         Returns why that is not possible, in which case all games begin again, or an empty string.
         """
-        states = ray.get(states) if isinstance(states, ray.ObjectRef) else states
         state = next((each for each in states if each["index"] == self.index), None)
         if state is None or not self.saves_games:
             return f"those of env runner {self.index} were not saved"

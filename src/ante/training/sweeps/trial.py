@@ -16,8 +16,9 @@ from ante.training.rllib.checkpoint import restore_algorithm, write_algorithm
 from ante.training.rllib.cluster import bundles
 from ante.training.rllib.storage_path import ray_storage
 from ante.training.run.evaluate import trial as short_evaluation
+from ante.training.run.health import Health, NoFragments
 from ante.training.run.memory_budget import Sizes
-from ante.training.run.progress import Progressed, is_wasted, row_of
+from ante.training.run.progress import Progressed, row_of
 from ante.training.run.warm_start import read_start
 from ante.training.run_store.checkpoints import METADATA, read_metadata
 from ante.training.run_store.manifest import seal
@@ -53,11 +54,12 @@ def run_trial(trial: dict[str, Any], sweep: Sweep, numbers: Sequence[int], stora
             tune.report({**start["report"], "values": start["values"]}, checkpoint=checkpoint)
     with built(config) as algorithm:
         done, parent = continued(algorithm, config, number, checkpoint)
+        health = Health()
         while done.steps < sweep.steps:
-            row = train_until(algorithm, done, min(sweep.steps, (done.steps // sweep.every + 1) * sweep.every))
+            train_until(algorithm, done, min(sweep.steps, (done.steps // sweep.every + 1) * sweep.every), health)
             facts = {"trial": number, "parent": parent, "values": start["values"], "seed": start["seed"]}
             with tempfile.TemporaryDirectory() as place:
-                score = None if is_wasted(row) else save(algorithm, sweep, config, done, facts, Path(place) / TRIAL)
+                score = None if health.diverged else save(algorithm, sweep, config, done, facts, Path(place) / TRIAL)
                 report = {"steps": done.steps, "score": DIVERGED if score is None else score, "parent": parent}
                 saved = None if score is None else tune.Checkpoint.from_directory(place)
                 tune.report({**report, "values": start["values"]}, checkpoint=saved)
@@ -96,13 +98,13 @@ def continued(algorithm: Any, config: TrainConfig, number: int, checkpoint: Any)
     return replace(done, **{name: before[name] for name in COUNTED}), before["trial"]
 
 
-def train_until(algorithm: Any, done: Progressed, steps: int) -> dict[str, float]:
-    """Train up to a number of steps and return the metrics of the last iteration."""
-    row: dict[str, float] = {}
+def train_until(algorithm: Any, done: Progressed, steps: int, health: Health) -> None:
+    """Train up to a number of steps, and count wasted iterations. Raises NoFragments."""
     while done.steps < steps:
         begin = time.perf_counter()
-        row = row_of(algorithm.train(), done, time.perf_counter() - begin)
-    return row
+        health.add(row_of(algorithm.train(), done, time.perf_counter() - begin))
+        if health.starved:
+            raise NoFragments(health.empty, "run the sweep again")
 
 
 def save(

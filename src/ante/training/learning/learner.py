@@ -49,7 +49,7 @@ class FragmentLearner(TorchLearner):  # type: ignore[misc]
         self.scales = Scales()
         self.terms = [kind(self.config) for kind in self.config.loss_terms]
         self._term_losses: dict[str, list[float]] = defaultdict(list)
-        self._norms: list[float] = []  # of the gradients of this update, before clipping
+        self._norms: list[torch.Tensor] = []  # of the gradients of this update, before clipping, on their device
 
     def _policy(self) -> Any:
         return self.module[DEFAULT_MODULE_ID].unwrapped()
@@ -125,9 +125,10 @@ class FragmentLearner(TorchLearner):  # type: ignore[misc]
 
     def _log_gradients(self) -> None:
         """Log the mean norm of the usable gradients of this update, and the number of the others."""
-        usable = [norm for norm in self._norms if math.isfinite(norm)]
-        skipped = len(self._norms) - len(usable)
-        mean = float(np.mean(usable)) if usable else math.nan
+        norms = torch.stack(self._norms).cpu().numpy().astype(np.float64) if self._norms else np.zeros(0)
+        usable = norms[np.isfinite(norms)]
+        skipped = len(norms) - len(usable)
+        mean = float(usable.mean()) if len(usable) else math.nan
         self.metrics.log_value((DEFAULT_MODULE_ID, "nonfinite_grad_steps"), skipped, window=1)
         self.metrics.log_value((DEFAULT_MODULE_ID, "grad_norm"), mean, window=1)
         self._norms.clear()
@@ -170,16 +171,19 @@ class FragmentLearner(TorchLearner):  # type: ignore[misc]
         norm = torch.nn.utils.get_total_norm(gradients)
         scale = torch.clamp((config.grad_clip or float("inf")) / (norm + 1e-6), max=1.0)
         torch._foreach_mul_(gradients, scale)
-        self._norms.append(float(norm))
+        self._norms.append(norm)
         return module_gradients_dict
 
     def apply_gradients(self, gradients_dict: Gradients) -> None:
-        """Step each optimizer; a step with a non-finite gradient is skipped."""
-        if not math.isfinite(self._norms[-1]):
-            return
+        """Step the optimizer; a step with a non-finite gradient is skipped.
+
+        SPEED: fused Adam decides this on the device, so that the host does not wait for each norm.
+        """
         for parameter, gradient in gradients_dict.items():
             parameter.grad = gradient
-        self.get_optimizer().step()
+        optimizer = self.get_optimizer()
+        optimizer.found_inf = (~torch.isfinite(self._norms[-1])).float()
+        optimizer.step()
 
 
 def added(one: Gradients, two: Gradients) -> Gradients:

@@ -87,7 +87,7 @@ class PPOLearner(FragmentLearner):
         self._see_targets(policy, rollout)
         with span("stage"):
             staged = self._staged(policy, rollout.seen)
-        kept = rollout.actions, rollout.log_probs, self._normal(rollout.advantages), rollout.targets
+        kept = self._on_device(rollout.actions, rollout.log_probs, self._normal(rollout.advantages), rollout.targets)
         self._log_explained()
         lag = weights_version(self) - rollout.version
         warming_up = weights_version(self) < self.config.critic_warmup
@@ -95,20 +95,21 @@ class PPOLearner(FragmentLearner):
         far = KL_TOLERANCE * (self.config.kl_stop or float("inf"))
         units = policy.sequences(rollout.rows) if hasattr(policy, "sequences") else None
         groups = self._groups(rollout, rows, epochs, minibatch, units)
-        sums, seen, done, trained = np.zeros(len(LOSS_METRICS)), 0, 0, 0
+        every: list[torch.Tensor] = []  # means of each gradient step; SPEED: read once, at the end of the update
+        done, trained = 0, 0
         for group in groups:
             gradients, means = self._gradients(policy, staged, kept, group)
-            if not seen:
-                self.metrics.log_value((DEFAULT_MODULE_ID, "first_ratio"), float(means[RATIO]), window=1)
-            sums, seen = sums + means, seen + 1
-            if means[KL] > far:
+            every.append(means)
+            if self.config.kl_stop and float(means[KL]) > far:
                 break
             with span("optimizer"):
                 used = value_head_only(policy, gradients) if warming_up else gradients
                 self.apply_gradients(self.postprocess_gradients(used))
             done, trained = done + 1, trained + sum(map(len, group))
         self._log_terms()
-        self._log_update(sums / seen, lag, epochs * done / len(groups))
+        found = torch.stack(every).cpu().numpy()
+        self.metrics.log_value((DEFAULT_MODULE_ID, "first_ratio"), float(found[0, RATIO]), window=1)
+        self._log_update(found.mean(axis=0), lag, epochs * done / len(groups))
         self._log_trained(trained)
 
     def _estimated(self, played: Rollout | Trajectory) -> Rollout:
@@ -135,6 +136,10 @@ class PPOLearner(FragmentLearner):
         if hasattr(policy, "stage"):
             return policy.stage(rows)
         return rows if self.device.type == "cpu" else DeviceRows(rows, self.device)
+
+    def _on_device(self, *arrays: NDArray[Any]) -> tuple[Any, ...]:
+        """Return arrays as they are for a CPU, else as tensors on the device, copied once for an update."""
+        return arrays if self.device.type == "cpu" else tuple(torch.from_numpy(each).to(self.device) for each in arrays)
 
     def _see_targets(self, policy: Any, rollout: Rollout) -> None:
         """Update the normalisation statistics with this batch; moments that are not finite are left out.
@@ -197,13 +202,15 @@ class PPOLearner(FragmentLearner):
         return [each[:fewest] for each, fewest in zip(found, self._common_rows(*map(len, found)), strict=True)]
 
     def _gradients(
-        self, policy: Any, staged: Any, kept: tuple[NDArray[Any], ...], group: list[NDArray[np.int64]]
-    ) -> tuple[Gradients, NDArray[np.float64]]:
+        self, policy: Any, staged: Any, kept: tuple[Any, ...], group: list[NDArray[np.int64]]
+    ) -> tuple[Gradients, torch.Tensor]:
         """Return the gradient of the mean loss over some minibatches of all learners, and the means in LOSS_METRICS."""
         total: Gradients = {}
-        sums, rows = np.zeros(len(LOSS_METRICS)), sum(map(len, group))
+        sums = torch.zeros(len(LOSS_METRICS), dtype=torch.float64, device=self.device)
+        rows = sum(map(len, group))
         for which in group:
-            part = staged[which], tuple(each[which] for each in kept)
+            (index,) = self._on_device(which)
+            part = staged[which], tuple(each[index] for each in kept)
             with span("gradient"):
                 gradients, means = self._minibatch(policy, *part)
             share = len(which) / rows
@@ -213,7 +220,7 @@ class PPOLearner(FragmentLearner):
             total = added(total, gradients)
         return self._averaged(self._with_terms(policy, total), sums)
 
-    def _minibatch(self, policy: Any, rows: Any, batch: tuple[Any, ...]) -> tuple[Gradients, NDArray[np.float64]]:
+    def _minibatch(self, policy: Any, rows: Any, batch: tuple[Any, ...]) -> tuple[Gradients, torch.Tensor]:
         """Compute the gradients of one minibatch and the means in LOSS_METRICS."""
         entropy = self._entropy.get_current_value()
         config, square = self.config, self._value_scale**2  # the value loss is that of standardised values
@@ -226,26 +233,25 @@ class PPOLearner(FragmentLearner):
             elif hasattr(policy, "ppo_loss"):
                 loss, sums = policy.ppo_loss(rows, batch, *weights)
             else:
-                actions, log_probs, advantages, targets = (torch.from_numpy(a).to(self.device) for a in batch)
+                actions, log_probs, advantages, targets = (torch.as_tensor(each, device=self.device) for each in batch)
                 loss, sums = torch_ops.ppo(policy.evaluate(rows, actions), log_probs, advantages, targets, *weights)
         if not by_hand:
             gradients = self.compute_gradients({DEFAULT_MODULE_ID: loss})
-        means = np.asarray(sums.cpu(), dtype=np.float64).copy()
+        means = sums.to(self.device, torch.float64)
         means[VALUE_LOSS] /= square
         return gradients, means
 
-    def _averaged(self, gradients: Gradients, means: NDArray[np.float64]) -> tuple[Gradients, NDArray[np.float64]]:
+    def _averaged(self, gradients: Gradients, means: torch.Tensor) -> tuple[Gradients, torch.Tensor]:
         """Return the means over all learners in one all-reduce, since the loss bypasses DDP's forward."""
         if self.config.num_learners < 2:
             return gradients, means
-        statistics = torch.from_numpy(means.astype(np.float32)).to(self.device)
-        whole = torch.cat([*(gradient.flatten() for gradient in gradients.values()), statistics])
+        whole = torch.cat([*(gradient.flatten() for gradient in gradients.values()), means.float()])
         torch.distributed.all_reduce(whole)
         *parts, statistics = (whole / self.config.num_learners).split(
             [*(g.numel() for g in gradients.values()), len(means)]
         )
         averaged = {key: part.view_as(gradients[key]) for key, part in zip(gradients, parts, strict=True)}
-        return averaged, statistics.cpu().numpy().astype(np.float64)
+        return averaged, statistics.double()
 
     def _log_explained(self) -> None:
         """Log the share of the variance of this batch's value targets that the values predict."""

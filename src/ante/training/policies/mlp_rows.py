@@ -377,7 +377,7 @@ class PackedPolicy(MaskedPolicy, GamePolicy):
 
     def ppo_loss(self, rows: Any, batch: tuple[Any, ...], *weights: float) -> tuple[torch.Tensor, torch.Tensor]:
         """See GamePolicy; used off the CPU."""
-        actions, log_probs, advantages, targets = (torch.from_numpy(each).to(self.device) for each in batch)
+        actions, log_probs, advantages, targets = (torch.as_tensor(each, device=self.device) for each in batch)
         return torch_ops.ppo(self.evaluate(rows, actions), log_probs, advantages, targets, *weights)
 
     @torch.no_grad()  # type: ignore[untyped-decorator]

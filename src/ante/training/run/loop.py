@@ -41,10 +41,9 @@ from ante.training.run.events import RunEvents, run_events
 from ante.training.run.health import Health
 from ante.training.run.highlights import keep_highlights
 from ante.training.run.knowledge import RunKnowledge, run_knowledge
-from ante.training.run.machine import write_machine
 from ante.training.run.memory import MemoryGauge, memory_table
 from ante.training.run.memory_budget import Budget, Sizes
-from ante.training.run.metrics import Metrics
+from ante.training.run.metrics import Metrics, write_machine
 from ante.training.run.progress import Progressed, complete_after, configured, progressed, row_of, save
 from ante.training.run.prometheus import RunExporter, Runners, exporting
 from ante.training.run.videos import keep_games, write_best

@@ -1,9 +1,10 @@
-"""Writes the metrics of a run, iteration by iteration: metrics.csv, metrics.parquet and TensorBoard."""
+"""Writes the metrics of a run, iteration by iteration, and its machine: metrics.csv, metrics.parquet, TensorBoard, machine.json."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 import re
 import threading
@@ -15,10 +16,12 @@ from typing import Any
 
 import pyarrow.csv
 import pyarrow.parquet
+import torch
 from torch.utils.tensorboard import SummaryWriter
 
 from ante.errors import shown
 from ante.files import NoFile, Unreadable, whole, whole_rows, write_text
+from ante.machine import machine, memory, package_version
 from ante.metrics import COLUMNS
 from ante.training.run_store.checkpoints import cannot_save
 
@@ -127,3 +130,10 @@ def as_csv(rows: list[dict[str, str]]) -> str:
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
+
+
+def write_machine(run: Path) -> None:
+    """Write processor, cores, memory, GPUs and versions of the current machine to the run's folder as machine.json."""
+    gpus = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
+    now = {**machine(), "memory": memory(), "gpus": gpus, "torch": torch.__version__, "ray": package_version("ray")}
+    write_text(run / "machine.json", json.dumps(now, indent=1) + "\n")

@@ -71,6 +71,7 @@ GAME = {
     "milliseconds": 16.5,
     "phases": {"hand": [35, 30, 5, 1.25]},
     "lost_to": "",
+    "machine": "a processor, 2 cores",
 }
 SEARCHED = (
     f"{json.dumps(GAME)}\n{json.dumps(GAME | {'seed': 'TESTSEED', 'won': False, 'lost_to': 'The Wall'})}\n".encode()

@@ -9,6 +9,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from ante.catalog.cards import Enhancement
 from ante.catalog.consumables import Set
 from ante.catalog.packs import PackKind
 from ante.engine.actions import (
@@ -117,15 +118,22 @@ def play_round(s, scratch):
 
 
 @rule
+def shows_front(card):
+    """Return whether the player sees rank and suit of a card in hand."""
+    return not card.face_down and card.enhancement != Enhancement.STONE
+
+
+@rule
 def cards_to_keep(s):
     """Return hand positions to keep: four cards of one suit, else ranks that occur twice, else the two highest.
 
-    Face-down cards have neither suit nor rank.
+    Face-down cards and Stone cards have neither suit nor rank.
     """
     for suit in range(4):
         same = 0
         for i in range(s.n_hand):
-            if s.cards[s.hand[i]].suit == suit and not s.cards[s.hand[i]].face_down:
+            card = s.cards[s.hand[i]]
+            if card.suit == suit and shows_front(card):
                 same |= 1 << i
         if count_bits(same) >= 4:
             return same
@@ -133,7 +141,7 @@ def cards_to_keep(s):
     for i in range(s.n_hand):
         for j in range(s.n_hand):
             one, other = s.cards[s.hand[i]], s.cards[s.hand[j]]
-            if i != j and one.rank == other.rank and not (one.face_down or other.face_down):
+            if i != j and one.rank == other.rank and shows_front(one) and shows_front(other):
                 pairs |= 1 << i
     return pairs if pairs else 3
 

@@ -37,7 +37,7 @@ from ante.experiments.finished_games import BadCampaign, append_games, check_sam
 from ante.experiments.search_lessons import Story
 from ante.files import Unreadable, read_text, write_text
 from ante.machine import machine
-from ante.search.budget import Budget, budget_of
+from ante.search.budget import Budget
 from ante.search.phases import PHASES, PhaseName, phases_of
 from ante.search.player import Finding, SearchPlayer
 
@@ -242,12 +242,13 @@ def write_results(out: Path) -> list[BudgetRow]:
     """Write results and curve from all files of the folder, and return the rows by budget."""
     alone = {line.seed: line for line in read_lines(out / f"{ALONE}.jsonl")}
     rows, lost, phases = [], {}, {}
-    for file in sorted(out.glob("*.jsonl"), key=lambda each: (order_of(each.stem), each.stem)):
+    for file in sorted(out.glob("*.jsonl")):
         lines = [line for line in read_lines(file) if line.seed in alone]
         if lines:
             rows.append(row_of(file.stem, lines, alone))
             lost[file.stem] = [sum(not line.won and line.ante == ante for line in lines) for ante in ANTES]
             phases[file.stem] = phase_rows(lines)
+    rows.sort(key=lambda row: (row.budget != ALONE, row.simulations))
     content: dict[str, Any] = {
         "phrase_sha256": hashlib.sha256(phrase_of(out).encode()).hexdigest(),
         "budgets": [asdict(row) for row in rows],
@@ -257,14 +258,6 @@ def write_results(out: Path) -> list[BudgetRow]:
     write_text(out / RESULTS, json.dumps(content, indent=1) + "\n")
     draw(rows, lost, out / PICTURE)
     return rows
-
-
-def order_of(name: str) -> tuple[float, float]:
-    """Return the sort key of a budget: the player alone, then simulations, then milliseconds."""
-    if name == ALONE:
-        return 0.0, 0.0
-    budget = budget_of(name)
-    return budget.milliseconds, float(budget.simulations)
 
 
 def row_of(name: str, lines: Sequence[GameLine], alone: dict[str, GameLine]) -> BudgetRow:
@@ -292,35 +285,29 @@ def phase_rows(lines: Sequence[GameLine]) -> dict[str, list[float]]:
 
 
 def draw(rows: Sequence[BudgetRow], lost: dict[str, list[int]], file: Path) -> None:
-    """Write two pictures: games won with 95 % intervals, for budgets in milliseconds, and games lost by ante."""
+    """Write two pictures: games won with 95 % intervals over the simulations per decision, and games lost by ante."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     from ante.watch.render.figures import write_figure
 
-    points = [row for row in rows if row.budget == ALONE or row.budget.endswith("ms")]
     figure = Figure(figsize=(11.0, 4.5), dpi=120, layout="constrained")
     FigureCanvasAgg(figure)
     axes, losses = figure.subplots(1, 2)
-    rates = 100.0 * np.array([row.wins.rate for row in points])
-    lows, highs = (100.0 * np.array([getattr(row.wins, name) for row in points]) for name in ("low", "high"))
+    rates = 100.0 * np.array([row.wins.rate for row in rows])
+    lows, highs = (100.0 * np.array([getattr(row.wins, name) for row in rows]) for name in ("low", "high"))
     errors = np.maximum(0.0, [rates - lows, highs - rates])  # of a rate of 0 or 1, rounded
-    axes.errorbar([row.milliseconds for row in points], rates, yerr=errors, marker="o", capsize=3)
-    for row, rate in zip(points, rates, strict=True):
-        axes.annotate(
-            f"{row.budget}, {row.wins.trials} games",
-            (row.milliseconds, rate),
-            (6, -12),
-            textcoords="offset points",
-            fontsize=8,
-        )
-    axes.set_xscale("log")
-    axes.margins(x=0.4)  # room for the text at the last point
-    axes.set_xlabel("milliseconds of one core per decision")
+    axes.errorbar([row.simulations for row in rows], rates, yerr=errors, marker="o", capsize=3)
+    for row, rate in zip(rows, rates, strict=True):
+        axes.annotate(row.budget, (row.simulations, rate), (6, -12), textcoords="offset points", fontsize=8)
+    axes.set_xscale("symlog", linthresh=1.0)  # the player alone is at 0
+    axes.margins(x=0.1)  # room for the text at the last point
+    axes.set_xlabel("simulations per decision")
     axes.set_ylabel("games won, %")
     axes.grid(alpha=0.25)
-    for row in points:
-        losses.plot(ANTES, 100.0 * np.array(lost[row.budget]) / row.wins.trials, marker="o", label=row.budget)
+    for row in rows:
+        shares = 100.0 * np.array(lost[row.budget]) / row.wins.trials
+        losses.plot(ANTES, shares, marker="o", label=f"{row.budget}, {row.wins.trials} games")
     losses.set_xlabel("ante")
     losses.set_ylabel("games lost there, %")
     losses.grid(alpha=0.25)

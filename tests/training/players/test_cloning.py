@@ -26,8 +26,9 @@ from ante.training.players.cloning import (  # noqa: E402
     judge_of,
     rows_of,
 )
-from ante.training.players.release import player_from, read_release  # noqa: E402
+from ante.training.players.release import digest_of_weights, player_from, read_release  # noqa: E402
 from ante.training.policies.registry import new_policy  # noqa: E402
+from ante.training.run.warm_start import read_start  # noqa: E402
 from ante.training.settings.config import BadConfig, TrainConfig, make_config  # noqa: E402
 
 SMALL = CloneSettings(epochs=3, batch=128, hidden=(32, 32), entry=16, lr=3e-3)
@@ -105,6 +106,17 @@ def test_a_cloned_policy_is_a_player_and_beats_one_that_knows_nothing(
     found = [evaluate(each, evaluation_seeds(96), max_decisions=400) for each in (player, Baseline("random"))]
     more, half = paired_difference(*found)
     assert more > 2 * half
+
+
+@pytest.mark.parametrize("view", ["flat", "shortlist"])
+def test_a_training_can_start_with_a_cloned_policy(shown: dict[str, Dataset], view: str, tmp_path: Path) -> None:
+    clone(shown[view], tmp_path / "clone", SMALL)
+    start = read_start(make_config({**config_for(view).values(), "init_from": str(tmp_path / "clone")}))
+    assert start
+    cloned, about = read_release(tmp_path / "clone")
+    assert start.lineage[0].weights_sha256 == digest_of_weights(about)
+    for name, value in cloned.state_dict().items():
+        assert np.array_equal(start.weights[name], value.numpy())
 
 
 def test_too_little_to_learn_from_is_refused(tmp_path: Path) -> None:
